@@ -27,7 +27,7 @@ with path.open("rb") as stream:
     upload = receive_upload(project=project, by=None, file=File(stream), name=path.name)
 mapping = guess_mapping(first_records(path))
 begun = time.perf_counter()
-start_upload(data_import=upload, mapping=json.loads(mapping_to_json(mapping)), what=DataImport.What.ITEMS)
+start_upload(data_import=upload, mapping=mapping_to_json(mapping), what=DataImport.What.ITEMS)
 while upload.is_under_way or upload.status == DataImport.Status.UPLOADED:
     time.sleep(LOOK)
     upload.refresh_from_db()

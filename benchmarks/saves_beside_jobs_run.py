@@ -94,7 +94,7 @@ def bring(
                 [each for each in first_records(path) if isinstance(each, Record)]
             ).to_json()
         else:
-            mapping = json.loads(mapping_to_json(guess_mapping(first_records(path))))
+            mapping = mapping_to_json(guess_mapping(first_records(path)))
     start_upload(data_import=made, mapping=mapping, what=what)
     run_job("import", made.pk)
     made.refresh_from_db()

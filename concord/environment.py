@@ -47,6 +47,14 @@ def read(kind: str, name: str, default: Any) -> Any:
         raise SettingError(name, f"is {os.environ[name]!r}, which is no {kind}", CURES[kind]) from error
 
 
+def one_of(name: str, *choices: str) -> str:
+    """Return the variable, which is one of these words; the first is the default."""
+    chosen: str = read("str", name, choices[0])
+    if chosen not in choices:
+        raise SettingError(name, f"is {chosen!r}", f"Write {', '.join(choices[:-1])} or {choices[-1]}.")
+    return chosen
+
+
 def positive(name: str, default: int) -> int:
     number: int = read("int", name, default)
     if number < 1:
@@ -85,14 +93,6 @@ def database(default_file: Path) -> dict[str, Any]:
             if file.stat().st_mode & 0o077:
                 file.chmod(0o600)
     return found
-
-
-def fast_path() -> str:
-    """Return the mode of queries for rating, see annotate.fastpath."""
-    path: str = read("str", "CONCORD_FAST_PATH", "libpq")
-    if path not in ("libpq", "cursor", "off"):
-        raise SettingError("CONCORD_FAST_PATH", f"is {path!r}", "Write libpq, cursor or off.")
-    return path
 
 
 def own_data_folder() -> Path:
@@ -191,13 +191,6 @@ def log_level(name: str) -> str:
     return level
 
 
-def log_format(name: str) -> str:
-    written: str = read("str", name, "line")
-    if written not in ("line", "json"):
-        raise SettingError(name, f"is {written!r}", "Write line or json.")
-    return written
-
-
 def metrics_token(name: str) -> str:
     """Return the token required to read the metrics; empty: access is disabled."""
     token: str = read("str", name, "").strip()
@@ -270,14 +263,6 @@ THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 def single_sign_on() -> dict[str, Any]:
     return {"openid_connect": {"APPS": [_provider(each.strip()) for each in read("list", SHORT, [])]}}
-
-
-def single_sign_on_accounts() -> str:
-    """Return the group with automatic accounts on first sign-in: "invited" people, or "anyone"."""
-    whose: str = read("str", "CONCORD_SSO_ACCOUNTS", "invited")
-    if whose not in ("invited", "anyone"):
-        raise SettingError("CONCORD_SSO_ACCOUNTS", f"is {whose!r}", "Write invited or anyone.")
-    return whose
 
 
 def _provider(name: str) -> dict[str, Any]:

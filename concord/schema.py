@@ -300,7 +300,11 @@ def log_problem_at_start() -> None:
 
 def compare(cursor: Any) -> Comparison:
     found = read_schema(cursor)
-    recorded = _recorded(cursor) if ("table", "django_migrations", "") in found.facts else set()
+    recorded: Migrations = set()
+    if ("table", "django_migrations", "") in found.facts:
+        labels = {app.label for app in apps.get_app_configs()}
+        applied = _rows(cursor, "SELECT app, name FROM django_migrations")
+        recorded = {(app, name) for app, name in applied if app in labels}
     known = known_migrations()
     unapplied, unknown = known - recorded, recorded - known
     # A later version keeps all migrations of this one.
@@ -315,12 +319,6 @@ def compare(cursor: Any) -> Comparison:
         is_unapplied=bool(unapplied),
         fingerprint=None if unknown else found.fingerprint(expected),
     )
-
-
-def _recorded(cursor: Any) -> Migrations:
-    labels = {app.label for app in apps.get_app_configs()}
-    cursor.execute("SELECT app, name FROM django_migrations")
-    return {(app, name) for app, name in cursor.fetchall() if app in labels}
 
 
 def _differences(expected: Expected, found: Schema) -> Iterator[str]:

@@ -12,19 +12,17 @@ from concord.environment import (
     days_kept,
     email,
     environment_keys,
-    fast_path,
     file_storage,
     key_encryption,
     local_endpoints,
-    log_format,
     log_level,
     metrics_token,
+    one_of,
     own_data_folder,
     positive,
     read,
     secret_key,
     single_sign_on,
-    single_sign_on_accounts,
     time_zone,
 )
 
@@ -181,11 +179,12 @@ MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
 # Sign-in by providers of OpenID Connect, see annotate.people.accounts.
 SOCIALACCOUNT_ADAPTER = "annotate.people.accounts.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = single_sign_on()
-SSO_ACCOUNTS = single_sign_on_accounts()
+# Who gets an account with the first sign-in: invited people, or anyone.
+SSO_ACCOUNTS = one_of("CONCORD_SSO_ACCOUNTS", "invited", "anyone")
 # Admins without one must set it up before they see a project.
 ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
 SESSION_ENGINE = "annotate.fastpath.sessions"
-FAST_PATH = fast_path()
+FAST_PATH = one_of("CONCORD_FAST_PATH", "libpq", "cursor", "off")  # see annotate.fastpath
 SESSION_LASTS = timedelta(days=positive("CONCORD_SESSION_DAYS", 30))
 SESSION_IDLE = timedelta(hours=positive("CONCORD_SESSION_IDLE_HOURS", 14 * 24))
 SESSION_COOKIE_AGE = int(SESSION_LASTS.total_seconds())
@@ -314,7 +313,7 @@ SPECTACULAR_SETTINGS = {
 # The token for /metrics, which contains numbers of the whole installation.
 METRICS_TOKEN = metrics_token("CONCORD_METRICS_TOKEN")
 
-LOG_FORMAT = log_format("CONCORD_LOG_FORMAT")
+LOG_FORMAT = one_of("CONCORD_LOG_FORMAT", "line", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

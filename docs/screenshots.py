@@ -31,17 +31,11 @@ WHOLE_TABLE = re.compile(r"/results/[a-z-]+/[\w-]+/$")  # all rows of a table: i
 MOST_HEIGHT = {1280: 2_400, 390: 5_000}  # pixels
 MOST_HEIGHT_OF_RESULTS = {1280: 1_950, 390: 4_200}
 MOST_WORDS = {1280: 600}
-KNOWN = frozenset(
-    {
-        "judges/certificates/new/",
-    }
-)
-"""Pages, below the project, that may be over budget for now."""
 COMPUTED = "() => !document.querySelector('#figures[hx-get], #view[hx-trigger], #cards[hx-trigger]')"
 MEASURE = """() => {
   const main = document.querySelector('main') || document.body;
   const count = (element) => element.innerText.split(/\\s+/).filter(Boolean).length;
-  const visible = (element) => element.getClientRects().length > 0;
+  const visible = (element) => element.checkVisibility();
   const own = [...main.querySelectorAll('[data-own-words]')]
     .filter((each) => visible(each) && !each.parentElement.closest('[data-own-words]'));
   const steps = [...main.querySelectorAll('.button-main')].filter(visible);
@@ -126,19 +120,12 @@ def main() -> None:
         writer.writerow(["path", "width", *taken[0].facts])
         writer.writerows([each.path, each.width, *each.facts.values()] for each in taken)
     sys.stdout.write(f"{len(paths)} pages are in {FOLDER.relative_to(ROOT)}, and listed in pages.csv.\n")
-    exceeding = [(each, list(each.over_budget)) for each in taken]
-    for each, sentences in exceeding:
-        for sentence in sentences:
-            known = " (known)" if _is_known(each) else ""
-            sys.stdout.write(f"{each.path} at {each.width} px: {sentence}{known}.\n")
-    if any(sentences and not _is_known(each) for each, sentences in exceeding):
+    exceeding = [
+        f"{each.path} at {each.width} px: {sentence}.\n" for each in taken for sentence in each.over_budget
+    ]
+    sys.stdout.write("".join(exceeding))
+    if exceeding:
         raise SystemExit(1)
-
-
-def _is_known(taken: PageShot) -> bool:
-    """Return whether the page may be over budget for now."""
-    below = taken.path.split("/", 3)[-1]
-    return NUMBERS.sub("/N", f"/{below}").lstrip("/") in KNOWN
 
 
 def find_finished_project(page: Page) -> str:

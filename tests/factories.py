@@ -94,7 +94,9 @@ def make_outside_rater(membership: Membership, **fields: Any) -> OutsideRater:
         "consented_at": timezone.now(),
     }
     return OutsideRater.objects.create(
-        study=study, place=membership, **{"consent_digest": sha256(b"consent").hexdigest(), **usual, **fields}
+        study=study,
+        membership=membership,
+        **{"consent_digest": sha256(b"consent").hexdigest(), **usual, **fields},
     )
 
 

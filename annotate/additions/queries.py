@@ -47,12 +47,8 @@ def addition_of(project: Project) -> Addition | None:
     return Addition.objects.filter(project=project).select_related("benchmark", "project").first()
 
 
-def new_systems_of(addition: Addition) -> list[str]:
-    return new_systems([addition])[addition.pk]
-
-
 def new_systems(additions: Sequence[Addition]) -> dict[int, list[str]]:
-    """Return the same for each addition, by its key. One query."""
+    """Return the names of the new systems of each addition, by its key. One query."""
     items = Item.objects.filter(document__project__addition__in=additions, gold__isnull=True)
     found: dict[int, list[str]] = {each.pk: [] for each in additions}
     rows = items.order_by("system__name").values_list("document__project__addition", "system__name")
@@ -96,22 +92,18 @@ def guideline_of_additions(project: Project) -> FrozenGuideline:
 
 def rated_in_round_one(project: Project) -> list[RatedOutput]:
     """Return the outputs that at least two raters rated in Round I on a scale that has means."""
-    round = Round.objects.select_related("guideline").get(project=project, number=1)
-    with_means = {each.key for each in guideline_of(round).scales if each.has_mean}
+    first = Round.objects.select_related("guideline").get(project=project, number=1)
+    with_means = {each.key for each in guideline_of(first).scales if each.has_mean}
     means: dict[int, dict[str, float]] = {}
-    for key, rated in rated_items(round).items():
+    for key, rated in rated_items(first).items():
         if key not in with_means:
             continue
         enough = rated.data.ratings_per_unit >= FEWEST_FIRST_RATERS
         for item, column in zip(rated.items[enough].tolist(), rated.data.values.T[enough], strict=True):
-            means.setdefault(item, {})[key] = round_mean(float(np.nanmean(column)))
+            # Two decimals, as gold values have.
+            means.setdefault(item, {})[key] = round(float(np.nanmean(column)), 2)
     outputs = Item.objects.filter(pk__in=means, kind=Item.Kind.OUTPUT).order_by("pk")
     return [RatedOutput(pk, document, means[pk]) for pk, document in outputs.values_list("pk", "document")]
-
-
-def round_mean(value: float) -> float:
-    """Return a mean rounded to two decimals, as gold values are."""
-    return round(value, 2)
 
 
 def choose_bridging(
@@ -274,7 +266,7 @@ def addition_state(addition: Addition) -> AdditionState:
     outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
     return AdditionState(
         addition=addition,
-        systems=new_systems_of(addition),
+        systems=new_systems([addition])[addition.pk],
         outputs=outputs.count(),
         bridging=bridging_items(addition).count(),
         round=rounds_of(addition.project).get(1),

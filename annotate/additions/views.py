@@ -23,9 +23,8 @@ from annotate.core.access import (
     reads_results,
     roles_in,
 )
-from annotate.core.errors import DomainError
 from annotate.core.models import Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user
 
 
 @login_required
@@ -33,24 +32,17 @@ from annotate.core.page import Request, render_in_project, request_user
 def additions(request: Request, slug: str) -> HttpResponse:
     # Readers see the additions, but only admins make one.
     find = project_for_admin if request.method == "POST" else project_for_reader
-    project, status = find(request.user, slug), 200
+    project = find(request.user, slug)
     form = OutputsForm(request.POST or None, request.FILES or None)
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                data, by = form.cleaned_data, request_user(request)
-                with transaction.atomic():
-                    made = add_systems(
-                        project=project, outputs=data["outputs"], bridging=data["bridging"], by=by
-                    )
-                    if data["with_annotators"]:
-                        invite_first_raters(addition=made, by=by)
-                messages.success(request, gettext("{name} was made.").format(name=made.project.name))
-                return redirect("addition", slug, made.number)
-        except DomainError as error:
-            form.add_error("file" if error.fields else None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            data, by = form.cleaned_data, request_user(request)
+            with transaction.atomic():
+                made = add_systems(project=project, outputs=data["outputs"], bridging=data["bridging"], by=by)
+                if data["with_annotators"]:
+                    invite_first_raters(addition=made, by=by)
+            messages.success(request, gettext("{name} was made.").format(name=made.project.name))
+            return redirect("addition", slug, made.number)
     found = list(additions_of(project))
     systems = new_systems(found)
     readable = projects_with_open_results(request.user, [each.project for each in found])
@@ -64,7 +56,7 @@ def additions(request: Request, slug: str) -> HttpResponse:
         "unfinished_reason": explain_unfinished(project),
         "is_admin": Role.ADMIN in roles_in(request.user, project),
     }
-    return render_in_project(request, project, "additions/additions.html", context, status=status)
+    return render_in_project(request, project, "additions/additions.html", context, status=outcome.status)
 
 
 @login_required

@@ -123,7 +123,6 @@ def _command(url: str, method: str, found: Schema, body: Any) -> str:
 
 
 def _example(content: Schema) -> Any:
-    """Return the example of a content, if it has one."""
     for each in content.get("examples", {}).values():
         return schema()["components"]["examples"][each["$ref"].rsplit("/", 1)[1]]["value"]
     return None

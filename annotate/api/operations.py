@@ -28,6 +28,7 @@ from annotate.api.errors import ErrorAnswer
 from annotate.api.permissions import HasScope, TokenAuthentication, TokenThrottle
 from annotate.core.errors import DomainError, InvalidValueError
 from annotate.core.models import ApiToken, KeptAnswer
+from annotate.core.strings import read_number
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(days=1)
@@ -114,16 +115,13 @@ class CursorPages(CursorPagination):
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the cursor. Answers 404 for an invalid one."""
         cursor = super().decode_cursor(request)
-        if cursor and cursor.position is not None:
-            # Clients can change a cursor: a position beyond its column would make the query fail.
-            position = str(cursor.position)
-            if not (position.isascii() and position.isdecimal() and int(position) <= LARGEST_KEY):
-                raise NotFound(self.invalid_cursor_message)
+        # Clients can change a cursor: a position beyond its column would make the query fail.
+        if cursor and cursor.position is not None and read_number(str(cursor.position)) is None:
+            raise NotFound(self.invalid_cursor_message)
         return cursor
 
 
 def page_of(rows: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a page of these rows."""
     fields = {
         "next": serializers.CharField(allow_null=True, help_text="The address of the next page."),
         "previous": serializers.CharField(allow_null=True, help_text="The address of the page before."),
@@ -152,7 +150,6 @@ class StrictJSONParser(JSONParser):
     """Parses JSON. JSON that is nested too deeply to be read is invalid."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the parsed value."""
         try:
             return super().parse(*args, **kwargs)
         except RecursionError:
@@ -196,7 +193,6 @@ class ApiView(APIView):
         return {**given.validated_data, **kept} if kept else given.validated_data
 
     def filters(self, shape: type[Shape]) -> dict[str, Any]:
-        """Return the checked filters of the query string."""
         given = shape(data=self.request.query_params.dict())
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)

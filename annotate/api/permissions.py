@@ -25,7 +25,6 @@ class Nobody(BasePermission):
     """The default permission: rejects every request of an operation that declares no scope."""
 
     def has_permission(self, _request: Request, _view: "APIView") -> bool:
-        """Reject every request."""
         return False
 
 
@@ -50,7 +49,6 @@ class TokenThrottle(SimpleRateThrottle):
     cache = caches["process"]
 
     def get_cache_key(self, request: Request, _view: "APIView") -> str | None:
-        """Return the cache key of the token's request count."""
         return f"api-rate-{request.auth.pk}" if isinstance(request.auth, ApiToken) else None
 
 
@@ -73,7 +71,6 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, _request: Request) -> str:
-        """Return the value of the `WWW-Authenticate` header."""
         return "Bearer"
 
 
@@ -84,5 +81,4 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     name = "token"
 
     def get_security_definition(self, _auto_schema: object) -> dict[str, str]:
-        """Return the scheme."""
         return {"type": "http", "scheme": "bearer"}

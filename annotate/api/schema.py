@@ -40,7 +40,6 @@ class OperationSchema(AutoSchema):
         return f"{self.method.lower()}{name}"
 
     def get_tags(self) -> list[str]:
-        """Return the subject of the view."""
         return [str(getattr(self.view, "about", ""))]
 
 
@@ -50,7 +49,6 @@ class AmountDescription(OpenApiSerializerFieldExtension):  # type: ignore[no-unt
     target_class = "annotate.api.values.Amount"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return its description."""
         least = self.target.min_value
         limits = {} if least is None else {"minimum": least}
         return {"type": ["number", "string"], "pattern": f"^{self.target.PATTERN}$", **limits}

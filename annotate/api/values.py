@@ -14,7 +14,6 @@ class Text(serializers.CharField):
     """A string."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the string."""
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -24,7 +23,6 @@ class Whole(serializers.IntegerField):
     """A whole number."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number."""
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -34,7 +32,6 @@ class Number(serializers.FloatField):
     """A number."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number."""
         if not isinstance(data, int | float) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -44,11 +41,9 @@ class Points(Number):
     """A value of a scale, or a distance on it. Whole values are written as integers, 3 and not 3.0."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number."""
         return int_if_whole(super().to_internal_value(data))
 
     def to_representation(self, value: float) -> float:  # type: ignore[override] # as of a FloatField
-        """Return the number unchanged."""
         return value
 
 
@@ -62,7 +57,6 @@ class Amount(Number):
     PATTERN = r"[0-9]{1,12}(\.[0-9]{1,8})?"
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number."""
         if isinstance(data, str) and re.fullmatch(self.PATTERN, data):
             return super().to_internal_value(float(data))
         return super().to_internal_value(data)
@@ -72,7 +66,6 @@ class Flag(serializers.BooleanField):
     """True or false."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the flag."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -82,7 +75,6 @@ MOST_LISTED = 40
 
 
 def list_choices(choices: Iterable[object]) -> str:
-    """Return a message that lists the choices."""
     keys = [str(each) for each in choices]
     if not keys:
         return gettext("There is nothing to choose from yet.")
@@ -94,7 +86,6 @@ class ChoiceValue(serializers.ChoiceField):
     """One of several strings; an error lists them."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
-        """Raise ValidationError."""
         if key in ("invalid_choice", "required", "null"):
             raise serializers.ValidationError(list_choices(self.choices), code=key)
         super().fail(key, **kwargs)
@@ -104,7 +95,6 @@ class Input(serializers.Serializer[Any]):
     """A request body: an object with known fields only, so that a misspelt name is an error."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the checked values; raises ValidationError."""
         if isinstance(data, dict) and (unknown := data.keys() - self.fields.keys()):
             known = ", ".join(self.fields)
             raise serializers.ValidationError(

@@ -14,7 +14,7 @@ from annotate.calibration.queries import session_state, sessions_of
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Document, Project, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user
 
 LISTED = 100  # documents to choose from
 
@@ -57,19 +57,14 @@ class AgreedForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def sessions(request: Request, slug: str) -> HttpResponse:
-    project, status = project_for_admin(request.user, slug), 200
+    project = project_for_admin(request.user, slug)
     form = SessionForm(request.POST or None, project=project)
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                made = start_session(project=project, by=request_user(request), **form.chosen)
-                return redirect("calibration_session", slug, made.pk)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            made = start_session(project=project, by=request_user(request), **form.chosen)
+            return redirect("calibration_session", slug, made.pk)
     context = {"form": form, "sessions": [session_state(each) for each in sessions_of(project)]}
-    return render_in_project(request, project, "calibration/sessions.html", context, status=status)
+    return render_in_project(request, project, "calibration/sessions.html", context, status=outcome.status)
 
 
 @login_required

@@ -40,6 +40,7 @@ from annotate.core.models import (
     Webhook,
 )
 from annotate.core.rounds import RATED, disputes_of, raters_in
+from annotate.core.strings import read_number
 from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser
@@ -80,9 +81,13 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
-    # Only the role of an admin needs the second factor; the same person rates without it.
+    # Only the role of an admin needs the second factor; the same person rates or reads without it.
     if found[0].role == Role.ADMIN:
-        refuse_without_second_factor(user)
+        others = [held for held in found if held.role != Role.ADMIN]
+        if not others:
+            refuse_without_second_factor(user)
+        elif lacks_second_factor(user):
+            return others[0]
     return found[0]
 
 
@@ -237,7 +242,7 @@ def assignment_for_annotator(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
     # The page has lost its item: the membership tells the reason.
-    key = int(membership_key) if membership_key.isdecimal() else 0
+    key = read_number(membership_key) or 0
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
         raise NotYoursError(

@@ -41,12 +41,6 @@ def log_security(event: str, person: User | None, **facts: object) -> None:
 _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
-def acting_user() -> User | None:
-    """Return the signed-in user of the current request, None outside requests."""
-    user = getattr(_request.get(), "user", None)
-    return user if isinstance(user, User) else None
-
-
 class ActingMiddleware:
     """Stores the user of the current request, so that no view can forget to record the actor."""
 
@@ -91,7 +85,8 @@ def record(
         after = {name: after[name] for name in changed if name in after}
     elif after is not None:
         after = {name: value for name, value in after.items() if value not in ("", None)}
-    actor = by or acting_user()
+    signed_in = getattr(_request.get(), "user", None)
+    actor = by or (signed_in if isinstance(signed_in, User) else None)
     # The acts of operators of commands, and of demonstrations, have a separate log.
     if actor and act.startswith(SECURITY_ACTS):
         log_security(act, actor, project=project.slug, subject=getattr(subject, "pk", None))

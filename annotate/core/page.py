@@ -1,7 +1,6 @@
 """The map of the pages of a project, the frame of each page, and small parts of forms and URLs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +12,7 @@ from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import register_converter, reverse
-from django.urls.converters import IntConverter
+from django.urls.converters import IntConverter, StringConverter
 from django.utils.translation import gettext, gettext_noop
 from django_htmx.middleware import HtmxDetails
 
@@ -218,8 +217,14 @@ def _map_entries(
             yield from ((_url(tab, slug), group, page, tab) for tab in page.beside)
 
 
+def chosen_values(form: forms.Form) -> dict[str, Any]:
+    """Return the values of a filter that are valid and not empty; several values are a tuple."""
+    form.is_valid()
+    given = {name: value for name, value in form.cleaned_data.items() if value not in ("", None, [])}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+
+
 def query_of(chosen: Mapping[str, Any]) -> str:
-    """Return the query string of a page, without empty parameters."""
     return urlencode(
         {name: value for name, value in chosen.items() if value not in ("", None, ())}, doseq=True
     )
@@ -240,7 +245,55 @@ class PositionConverter(IntConverter):
         return number
 
 
+class ImageKeyConverter(StringConverter):
+    """The key of an image. Others: 404, also a NUL character, which PostgreSQL compares with nothing."""
+
+    regex = "[0-9a-z]+[.][a-z]+"
+
+
 register_converter(PositionConverter, "position")
+register_converter(ImageKeyConverter, "image")
+
+
+def add_refusal(form: forms.Form, error: DomainError) -> int:
+    """Attach a command's error to the form fields that it concerns and return the response status."""
+    for field, message in error.fields.items() or [(None, error.message)]:
+        form.add_error(field if field in form.fields else None, message)
+    return error.status
+
+
+class FormOutcome:
+    """Attaches a rejection of the command in its block to a form.
+
+    status: of the response, if the block does not return one: 200 for a page that is only shown.
+    """
+
+    def __init__(self, request: HttpRequest, form: forms.Form) -> None:
+        self._form = form
+        self.status = 422 if request.method == "POST" else 200
+
+    def __enter__(self) -> "FormOutcome":
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, DomainError):
+            self.status = add_refusal(self._form, error)
+        return isinstance(error, DomainError)
+
+
+class MessageOutcome:
+    """Shows on the next page why the command in its block was rejected."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, DomainError):
+            messages.error(self._request, error.message)
+        return isinstance(error, DomainError)
 
 
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
@@ -289,9 +342,12 @@ def render_in_project(
     # A person can have several roles in a project, each with a row.
     held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
+    # Only readers have pages that show the ratings of others, so other people need no query.
+    both = Role.ANNOTATOR in roles and bool(roles & READERS)
+    hides = both and rates_independently(request.user, project)
     frame = {
         "project": project,
-        "navigation": navigation_of(request, project, roles),
+        "navigation": navigation(request.path, project.slug, roles, hides=hides),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
     if rows and rows[0][2] and roles & READERS:
@@ -303,22 +359,6 @@ def render_in_project(
     return render(request, template, context, status=status)
 
 
-def navigation_of(request: HttpRequest, project: Project, roles: frozenset[Role]) -> Navigation:
-    # Only readers have pages that show the ratings of others, so other people need no query.
-    both = Role.ANNOTATOR in roles and bool(roles & READERS)
-    hides = both and rates_independently(request.user, project)
-    return navigation(request.path, project.slug, roles, hides=hides)
-
-
 def request_user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
     return request.user
-
-
-@contextmanager
-def show_refusal(request: HttpRequest) -> Iterator[None]:
-    """Skip the rest of a block whose action is rejected, and show the reason on the next page."""
-    try:
-        yield
-    except DomainError as error:
-        messages.error(request, error.message)

@@ -125,16 +125,8 @@ RATER_PAGES = {
 }
 
 
-def use_english_unless_translated(request: HttpRequest) -> None:
-    """Activate English if the page that answers this request is not translated as a whole.
-
-    One query, for the pages of raters in another language than English.
-    """
-    if translation.get_language() != settings.LANGUAGE_CODE and not _is_translated(request):
-        translation.activate(settings.LANGUAGE_CODE)
-
-
 def _is_translated(request: HttpRequest) -> bool:
+    """Return True if the page that answers this request is translated as a whole. Up to one query."""
     match = request.resolver_match
     if match is None or match.route.startswith(SIGN_IN_PAGES) or match.url_name in OWN_PAGES:
         return True
@@ -198,15 +190,12 @@ class LanguageMiddleware:
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or "")
         patch_vary_headers(response, ["Accept-Language"])
-        keep_language(response, chosen, kept)
+        if chosen and chosen != kept:
+            response.set_cookie(settings.LANGUAGE_COOKIE_NAME, chosen, max_age=A_YEAR, samesite="Lax")
+        elif kept and not chosen:
+            response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)
         return response
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
-        use_english_unless_translated(request)
-
-
-def keep_language(response: HttpResponse, chosen: str, kept: str) -> None:
-    if chosen and chosen != kept:
-        response.set_cookie(settings.LANGUAGE_COOKIE_NAME, chosen, max_age=A_YEAR, samesite="Lax")
-    elif kept and not chosen:
-        response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)
+        if translation.get_language() != settings.LANGUAGE_CODE and not _is_translated(request):
+            translation.activate(settings.LANGUAGE_CODE)

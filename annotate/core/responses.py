@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
 from urllib.parse import urlsplit
 
@@ -137,19 +137,6 @@ def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> 
     )
 
 
-def fixed_headers(*, framed: bool = False) -> Mapping[str, str]:
-    """Return the default headers of every response."""
-    apps = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
-    return {
-        "Content-Security-Policy": content_policy(
-            tuple(app["settings"]["server_url"] for app in apps), framed=framed
-        ),
-        "Permissions-Policy": ", ".join(f"{each}=()" for each in PERMISSIONS),
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Cache-Control": "no-store",
-    }
-
-
 class ResponseHeadersMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -158,6 +145,14 @@ class ResponseHeadersMiddleware:
         response = self.get_response(request)
         # A view permits frames by Django's own header, and the policy follows it.
         framed = response.headers.get("X-Frame-Options") == "SAMEORIGIN"
-        for name, value in fixed_headers(framed=framed).items():
+        apps = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+        providers = tuple(app["settings"]["server_url"] for app in apps)
+        defaults = {
+            "Content-Security-Policy": content_policy(providers, framed=framed),
+            "Permissions-Policy": ", ".join(f"{each}=()" for each in PERMISSIONS),
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cache-Control": "no-store",
+        }
+        for name, value in defaults.items():
             response.headers.setdefault(name, value)
         return response

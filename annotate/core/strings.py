@@ -45,6 +45,12 @@ def is_for_spreadsheet(asked: Mapping[str, Any]) -> bool:
     return asked.get("formulas") == "text"
 
 
+def read_number(text: str, digits: int = 18) -> int | None:
+    """Return the number that these digits write, None for another text or for more digits."""
+    # Python raises for more than 4,300 digits, and no column of a database holds 20.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
+
+
 def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
     """Return a key that sorts the numbers in names by value, and letters without regard to case."""
     parts = re.split(r"(\d+)", name.casefold())

@@ -80,9 +80,9 @@ class Standing(serializers.Serializer[Any]):
 
     rater = serializers.CharField(source="rater.rater_name")
     is_me = serializers.BooleanField()
-    value_before = Points(allow_null=True)
-    data_before = Data(allow_null=True)
-    comment_before = serializers.CharField()
+    value_before = Points(source="first.value", allow_null=True)
+    data_before = Data(source="first.data", allow_null=True)
+    comment_before = serializers.CharField(source="first.comment")
     value = Points()
     data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
     comment = serializers.CharField(source="answer.comment", default="")
@@ -142,7 +142,7 @@ class DisputeDetail(serializers.Serializer[Any]):
     dimension = serializers.CharField(source="dimension.key")
     title = serializers.CharField()
     parts = DisputePart(many=True)
-    text = serializers.CharField()
+    text = serializers.CharField(source="rated.text")
     sides = DisputeSide(many=True, help_text="The outputs of a comparison, in your order.")
     takes_answers = serializers.BooleanField()
     standpoints = Standing(many=True)
@@ -182,7 +182,10 @@ class DisputeAnswer(Input):
         default=False, help_text="Keep the value and say that the raters differ: nothing new is to be said."
     )
     revision = Whole(
-        min_value=0, max_value=2**31 - 1, help_text="Of one's answer as it was last seen; 0 for Round I."
+        source="seen_revision",
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="Of one's answer as it was last seen; 0 for Round I.",
     )
     seen_status = Text(
         required=False,
@@ -242,18 +245,7 @@ class AnswerToDispute(ApiView):
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Keep or change the rater's value in Round II."""
         membership, dispute = _own(request, slug, number)
-        sent = self.check(DisputeAnswer)
-        answer_dispute(
-            dispute=dispute,
-            rater=membership,
-            value=sent["value"],
-            data=sent["data"],
-            comment=sent.get("comment", ""),
-            short_reason=sent.get("short_reason", ""),
-            differs=sent["differs"],
-            seen_revision=sent["revision"],
-            seen_status=sent.get("seen_status", ""),
-        )
+        answer_dispute(dispute=dispute, rater=membership, **self.check(DisputeAnswer))
         return Response(DisputeDetail(_page(request, slug, number)).data)
 
 

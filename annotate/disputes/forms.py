@@ -1,7 +1,6 @@
 """Forms of pages about disputes, with typed values."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role, User
-from annotate.core.page import offer_choices, query_of
+from annotate.core.page import chosen_values, offer_choices, query_of
 from annotate.core.rounds import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.strings import natural_key
@@ -186,8 +185,7 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def chosen(self) -> DisputeFilter:
-        self.is_valid()
-        return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
+        return DisputeFilter(**chosen_values(self))
 
     @property
     def query(self) -> str:
@@ -200,8 +198,12 @@ class WorkFilterForm(forms.Form):
     waits = forms.ChoiceField(
         required=False, label=_("Waits"), choices=[("", _("for anybody")), *PendingStep.choices]
     )
-    is_new = forms.ChoiceField(
-        required=False, label=_("New"), choices=[("", _("or not")), ("1", _("since my last visit"))]
+    is_new = forms.TypedChoiceField(
+        required=False,
+        label=_("New"),
+        choices=[("", _("or not")), ("1", _("since my last visit"))],
+        coerce=bool,
+        empty_value=None,
     )
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
     document = forms.ChoiceField(required=False, label=_("Document"))
@@ -225,15 +227,7 @@ class WorkFilterForm(forms.Form):
 
     @property
     def chosen(self) -> WorkFilter:
-        self.is_valid()
-        known = self.cleaned_data.get
-        return WorkFilter(
-            waits=known("waits", ""),
-            dimension=known("dimension", ""),
-            document=known("document", ""),
-            is_new=bool(known("is_new")),
-            words=known("words", ""),
-        )
+        return WorkFilter(**chosen_values(self))
 
     @property
     def is_narrowed(self) -> bool:
@@ -243,15 +237,6 @@ class WorkFilterForm(forms.Form):
 # Dispute rules: the project's, and those for dimensions that differ from it.
 
 LARGEST = 2000
-
-
-@dataclass(frozen=True)
-class RuleRow:
-    """A dimension with its two fields; None for categories, which have a fixed rule."""
-
-    preview: RulePreview
-    threshold: BoundField | None
-    tolerance: BoundField | None
 
 
 class ShortReasonsField(forms.CharField):
@@ -319,11 +304,14 @@ class DisputeRulesForm(forms.Form):
         for field in self.fields.values():
             field.disabled = frozen
 
-    def rows(self, previews: Sequence[RulePreview]) -> Iterator[RuleRow]:
-        """Yield every dimension with its fields."""
+    def rows(
+        self, previews: Sequence[RulePreview]
+    ) -> Iterator[tuple[RulePreview, BoundField | None, BoundField | None]]:
+        """Yield every dimension with its two fields; None for categories, which have a fixed rule."""
         for preview in previews:
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
-            yield RuleRow(preview, *(self[name] if name in self.fields else None for name in names))
+            threshold, tolerance = (self[name] if name in self.fields else None for name in names)
+            yield preview, threshold, tolerance
 
     def clean(self) -> dict[str, Any]:
         """Reject tolerances that would settle a disputed unit, and thresholds longer than a scale."""

@@ -25,7 +25,7 @@ from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.digests import Nudged, nudge_raters, stop_digests
@@ -349,7 +349,7 @@ def _page(
 
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     """Return the context of a dispute: the others about its item, and the number of remaining ones."""
-    held = {each.dimension.id: each.says for each in page.own_values}
+    held = {dimension.id: says for dimension, says in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.membership, held)}
     if reading.membership:
         around["left"] = count_remaining(reading.membership, reading.dispute)
@@ -410,9 +410,8 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open
     form = DisputeRulesForm(request.POST or None, project=project, previews=previews, frozen=frozen)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.method == "POST" and form.is_valid():
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
             set_dispute_rules(
                 project=project,
                 rule=form.rule,
@@ -422,9 +421,6 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
             )
             messages.success(request, gettext("The rules are saved. They apply when Round I is closed."))
             return redirect("dispute_rules", slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
     context = {
         "form": form,
         "rows": list(form.rows(previews)),
@@ -433,7 +429,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
         "may_see_values": may_see_values,
         "kept": kept,
     }
-    return render_in_project(request, project, "disputes/rules.html", context, status=status)
+    return render_in_project(request, project, "disputes/rules.html", context, status=outcome.status)
 
 
 @login_required
@@ -442,7 +438,7 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)
-    with show_refusal(request):
+    with MessageOutcome(request):
         waiting = count_pending_by_rater(project, form.chosen, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)

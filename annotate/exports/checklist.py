@@ -233,8 +233,10 @@ def _exclusions(project: Project, first: Round | None) -> str:
     if not excluded:
         return "The ratings of all raters count." if first else ""
     decisions = {
-        each.place_id: each
-        for each in CountingDecision.objects.filter(place__in=excluded, counted=False).order_by("at", "pk")
+        each.membership_id: each
+        for each in CountingDecision.objects.filter(membership__in=excluded, counted=False).order_by(
+            "at", "pk"
+        )
     }
     return " ".join(_describe_exclusion(each, decisions.get(each.pk), first) for each in excluded)
 

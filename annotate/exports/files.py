@@ -14,7 +14,7 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.datasheet import cite, data_card, datasheet
 from annotate.exports.formats.parquet import croissant, write_parquet, write_shards
 from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
-from annotate.exports.formats.text import encode_chunks, export_table, jsonl, preference_tables
+from annotate.exports.formats.text import encode_chunks, export_table, preference_tables
 from annotate.exports.manifest import Manifest, Passed, pack, write_manifest
 from annotate.exports.paper.writing import write_paper
 from annotate.exports.registry import ExportTable, Row
@@ -76,55 +76,35 @@ def write_folder(
         if choice.format == Format.PAPER:
             passed.latest = write_paper(project, folder)
         else:
-            _WRITERS[choice.format](project, choice, folder, rows_of)
+            _write_tables(project, choice, folder, rows_of)
         if choice.format == Format.HUGGING_FACE:
             _describe_data_set(project, choice, folder, passed)
     return write_manifest(project, choice, passed, folder)
 
 
-def _write_text(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables_of(project):
-        with (folder / f"{table.name}.{choice.format}").open("wb") as file:
-            file.writelines(encode_chunks(TEXT_FORMATS[choice.format](table, rows_of(table))))
+def _write_tables(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    if choice.format == Format.XLSX:
+        from annotate.exports.formats.workbook import WorkbookWriter  # openpyxl takes 10 MB
 
-
-def _write_parquet(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables_of(project):
-        write_parquet(table, rows_of(table), folder / f"{table.name}.parquet")
-
-
-def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    from annotate.exports.formats.workbook import WorkbookWriter  # openpyxl takes 10 MB
-
-    writer = WorkbookWriter()
-    for table in choice.tables_of(project):
-        writer.add(table, rows_of(table))
-    explained = "docs/reference/export.md of Concord says what each column means."
-    opening = [f"{project.name}, exported by Concord", explained]
-    writer.save(folder / f"{project.slug}.xlsx", opening)
-
-
-def _write_preferences(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in preference_tables(project, choice.left_out):
-        with (folder / f"{table.name}.jsonl").open("wb") as file:
-            file.writelines(encode_chunks(jsonl(table, rows_of(table))))
-
-
-def _write_data_set(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
-    for table in choice.tables_of(project):
-        shards = folder / "data" / table.name
-        shards.mkdir(parents=True)
-        write_shards(table, rows_of(table), shards, choice.card.split)
-
-
-_WRITERS = {
-    Format.JSONL: _write_text,
-    Format.CSV: _write_text,
-    Format.PARQUET: _write_parquet,
-    Format.XLSX: _write_workbook,
-    Format.HUGGING_FACE: _write_data_set,
-    Format.PREFERENCES: _write_preferences,
-}
+        workbook = WorkbookWriter()
+        for table in choice.tables_of(project):
+            workbook.add(table, rows_of(table))
+        explained = "docs/reference/export.md of Concord says what each column means."
+        workbook.save(folder / f"{project.slug}.xlsx", [f"{project.name}, exported by Concord", explained])
+        return
+    are_pairs = choice.format == Format.PREFERENCES
+    for table in preference_tables(project, choice.left_out) if are_pairs else choice.tables_of(project):
+        rows = rows_of(table)
+        if choice.format == Format.HUGGING_FACE:
+            shards = folder / "data" / table.name
+            shards.mkdir(parents=True)
+            write_shards(table, rows, shards, choice.card.split)
+        elif choice.format == Format.PARQUET:
+            write_parquet(table, rows, folder / f"{table.name}.parquet")
+        else:
+            format = "jsonl" if are_pairs else choice.format
+            with (folder / f"{table.name}.{format}").open("wb") as file:
+                file.writelines(encode_chunks(TEXT_FORMATS[format](table, rows)))
 
 
 def _describe_data_set(project: Project, choice: ExportChoice, folder: Path, passed: Passed) -> None:

@@ -128,15 +128,6 @@ TASK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 LONGEST_SECTION = 20_000
 
 
-def _section_field(section: DatasheetSection) -> forms.CharField:
-    return forms.CharField(
-        required=False,
-        max_length=LONGEST_SECTION,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=SECTIONS[section],
-    )
-
-
 class DatasheetForm(forms.Form):
     """Languages, tasks, and the content of each section of the datasheet."""
 
@@ -149,13 +140,6 @@ class DatasheetForm(forms.Form):
         max_length=500,
         help_text=_("As the Hugging Face Hub names them, with commas: summarization, text-generation."),
     )
-    motivation = _section_field(DatasheetSection.MOTIVATION)
-    composition = _section_field(DatasheetSection.COMPOSITION)
-    collection = _section_field(DatasheetSection.COLLECTION)
-    preprocessing = _section_field(DatasheetSection.PREPROCESSING)
-    uses = _section_field(DatasheetSection.USES)
-    distribution = _section_field(DatasheetSection.DISTRIBUTION)
-    maintenance = _section_field(DatasheetSection.MAINTENANCE)
 
     @classmethod
     def values_of(cls, datasheet: Datasheet) -> dict[str, str]:
@@ -179,6 +163,15 @@ class DatasheetForm(forms.Form):
         given = self.cleaned_data
         sections = {each: given[each.value] for each in DatasheetSection if given[each.value]}
         return Datasheet(given["languages"], given["task_categories"], sections)
+
+
+for _section, _says in SECTIONS.items():
+    DatasheetForm.base_fields[_section.value] = forms.CharField(
+        required=False,
+        max_length=LONGEST_SECTION,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_says,
+    )
 
 
 class PushForm(forms.Form):

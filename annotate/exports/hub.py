@@ -6,8 +6,7 @@ with the first push, so that other processes do not pay for it.
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from django.utils.translation import gettext, gettext_lazy
@@ -42,7 +41,6 @@ def hub_is_configured(project: str) -> bool:
 
 
 def refuse_repository(name: str) -> None:
-    """Raise InvalidValueError for an invalid repository name."""
     if not NAME.fullmatch(name) or "--" in name or ".." in name:
         says = gettext(
             "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
@@ -62,8 +60,15 @@ def push_folder(
     """
     refuse_repository(repository)
     token = _token(project)
-    with _raise_hub_errors(repository):
+    from httpx2 import HTTPError
+
+    try:
         return _push(folder, repository, token, private, on_progress or (lambda _sent, _size: None))
+    except DomainError:
+        raise
+    except (HTTPError, OSError, RuntimeError, ValueError) as error:
+        # Without its cause, which may hold the request and with it the token.
+        raise HubError(_sentence(error, repository)) from None
 
 
 @sensitive_variables("token")
@@ -93,19 +98,6 @@ def _push(folder: Path, repository: str, token: str, private: bool, on_progress:
         repo_type="dataset",
     )
     return str(commit.commit_url)
-
-
-@contextmanager
-def _raise_hub_errors(repository: str) -> Iterator[None]:
-    from httpx2 import HTTPError
-
-    try:
-        yield
-    except DomainError:
-        raise
-    except (HTTPError, OSError, RuntimeError, ValueError) as error:
-        # Without its cause, which may hold the request and with it the token.
-        raise HubError(_sentence(error, repository)) from None
 
 
 def _sentence(error: BaseException, repository: str) -> str:

@@ -1,4 +1,3 @@
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -50,10 +49,6 @@ def exports_of(project: Project) -> QuerySet[Export]:
 def pushes_of(export: Export) -> QuerySet[Push]:
     """Return the pushes of an export, done or pending, the newest first."""
     return Push.objects.filter(export=export).select_related("created_by")
-
-
-def states_of(exports: Iterable[Export]) -> list[ExportState]:
-    return [state_of(each) for each in exports]
 
 
 def state_of(export: Export) -> ExportState:

@@ -64,7 +64,7 @@ class ExportColumn:
     part: ExportPart | None = None
     lost: str = ""
 
-    def of_dimension(self, key: str) -> "ExportColumn":
+    def fill_dimension(self, key: str) -> "ExportColumn":
         return replace(self, name=self.name.format(dimension=key), meaning=self.meaning.format(dimension=key))
 
 
@@ -113,7 +113,7 @@ class ExportTable:
         # Neighbouring columns stay together: all columns of one dimension, then all of the next.
         for is_for_each, declared in groupby(self.columns, key=lambda column: "{dimension}" in column.name):
             named = list(declared)
-            columns += [each.of_dimension(key) for key in keys for each in named] if is_for_each else named
+            columns += [each.fill_dimension(key) for key in keys for each in named] if is_for_each else named
         return replace(self, columns=tuple(columns))
 
     @cached_property

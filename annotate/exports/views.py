@@ -16,7 +16,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Push, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
@@ -32,7 +32,7 @@ from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportFileForm, ExportForm, PushForm
 from annotate.exports.hub import hub_is_configured
-from annotate.exports.queries import exports_of, pushes_of, state_of, states_of
+from annotate.exports.queries import exports_of, pushes_of, state_of
 from annotate.exports.registry import TABLES
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_upload
@@ -53,7 +53,7 @@ def exports(request: Request, slug: str) -> HttpResponse:
         form.add_error(None, error.message)
     context: dict[str, Any] = {
         "form": form,
-        "states": states_of(exports_of(project)),
+        "states": [state_of(each) for each in exports_of(project)],
         "tables": TABLES.values(),
         "formats": list(FORMATS),
         "workers": worker_health(),
@@ -120,16 +120,12 @@ def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     found = access.export_in(project, pk)
     form = PushForm(request.POST)
-    status = 422
-    if form.is_valid():
-        try:
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
             start_push(export=found, by=request_user(request), **form.cleaned_data)
             return redirect("export", slug, pk)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
     context = {**_context(request, found), "push_form": form}
-    return render_in_project(request, project, "exports/export.html", context, status=status)
+    return render_in_project(request, project, "exports/export.html", context, status=outcome.status)
 
 
 def _context(request: Request, export: Export) -> dict[str, Any]:
@@ -159,10 +155,8 @@ def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 @require_POST
 def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
-    try:
+    with MessageOutcome(request):
         restart_export(export=found)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("export", slug, pk)
 
 

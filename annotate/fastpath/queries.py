@@ -106,7 +106,7 @@ class _Compiled:
             names = list(queryset.query.selected)
             self._make_row: Callable[[Any], Any] = lambda row: dict(zip(names, row, strict=True))
         else:
-            self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).of
+            self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).make
 
     def execute(self, values: Sequence[Value]) -> Statement:
         sent = [
@@ -139,7 +139,7 @@ class _Objects:
             for each in info.get("related_klass_infos", ())
         ]
 
-    def of(self, row: Any) -> Any:
+    def make(self, row: Any) -> Any:
         """Return the object of a row, None if there is none to refer to."""
         # An outer join without a match gives a row of nulls.
         if row[self._key] is None:
@@ -149,7 +149,7 @@ class _Objects:
         made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
         made.__dict__.update(zip(self._names, row[self._columns], strict=True))
         for objects, refer, refer_back in self._related:
-            related = objects.of(row)
+            related = objects.make(row)
             # The two setters fill Django's cache of related objects on either side, as select_related does.
             refer(made, related)
             if related is not None:

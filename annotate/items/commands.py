@@ -10,6 +10,7 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import Item, ItemTag, Project, User
 from annotate.core.rounds import round_one
 from annotate.rating.commands.units import WantedUnit, ask_for_units
+from annotate.rating.queries.assignments import dimensions_of_kind
 
 BATCH = 5000
 ORIGIN = "items chosen by an admin"
@@ -40,22 +41,26 @@ def untag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) 
 
 @transaction.atomic
 def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: User) -> int:
-    """Require this number of raters for every dimension of items; return the number of units that lacked
-    some.
+    """Require this number of raters for every dimension that applies to these items; return the number of
+    units that lacked some.
 
     Safe to run twice. Locks the project, then the items' assignments. Raises NotReadyError unless Round I is
-    open, and for gold items.
+    open, for gold items, and if no dimension applies to any of the items.
     """
     lock_project(project)
     round = round_one(project)
     if round is None or not round.is_open:
         raise NotReadyError(gettext("Items are sent to people while Round I is open."))
-    dimensions = [each.id for each in guideline_of(round).dimensions]
-    units = (
-        WantedUnit(item, dimension, 1.0)
-        for item in items.order_by("pk").values_list("pk", flat=True)
-        for dimension in dimensions
-    )
+    # Questions about outputs and about comparisons belong to different items.
+    guideline = guideline_of(round)
+    asked = {kind: dimensions_of_kind(guideline, kind) for kind in Item.Kind.values}
+    units = [
+        WantedUnit(item, dimension.id, 1.0)
+        for item, kind in items.order_by("pk").values_list("pk", "kind")
+        for dimension in asked[kind]
+    ]
+    if not units and items.exists():
+        raise NotReadyError(gettext("No dimension of this project applies to these items."))
     missing = ask_for_units(
         round=round,
         units=units,

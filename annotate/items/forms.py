@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.metadata import metadata_names
 from annotate.core.models import ItemTag, Project, System
-from annotate.core.page import offer_choices, query_of
+from annotate.core.page import chosen_values, offer_choices, query_of
 from annotate.items.queries import ItemFilter, ItemOrder, RatedState, tags_of
 from annotate.items.registry import MARKS
 
@@ -48,9 +48,7 @@ class ItemFilterForm(forms.Form):
 
     @property
     def chosen(self) -> ItemFilter:
-        self.is_valid()
-        given = {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
-        return ItemFilter(**{**given, "marked": tuple(given.get("marked", ()))})
+        return ItemFilter(**chosen_values(self))
 
     @property
     def query(self) -> str:

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Prefetch, Q, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -190,19 +190,8 @@ def tags_of(project: Project) -> list[str]:
     return list(tags.order_by("name").values_list("name", flat=True).distinct())
 
 
-@dataclass(frozen=True)
-class AnswerHistory:
-    rating: Rating
-    changes: Sequence[RatingChange]
-
-
-@dataclass(frozen=True)
-class RaterAnswers:
-    """A rater's answers about an item in a round, by dimension; None without an answer."""
-
-    rater: str
-    round: int
-    answers: Sequence[tuple[FrozenDimension, AnswerHistory | None]]
+RaterAnswers = tuple[str, int, Sequence[tuple[FrozenDimension, Rating | None]]]
+"""A rater's name, a round, and the answers about an item by dimension; None without an answer."""
 
 
 @dataclass(frozen=True)
@@ -253,16 +242,15 @@ def _answers(item: Item, dimensions: Sequence[FrozenDimension]) -> list[RaterAns
     ratings = (
         Rating.objects.filter(assignment__item=item, assignment__round__number__in=(1, 2))
         .select_related("assignment__annotator", "assignment__round")
-        .prefetch_related("changes")
+        .prefetch_related(Prefetch("changes", RatingChange.objects.order_by("revision")))
         .order_by("assignment__round__number", "assignment__annotator__alias")
     )
-    given: dict[tuple[int, str], dict[int, AnswerHistory]] = {}
+    given: dict[tuple[int, str], dict[int, Rating]] = {}
     for rating in ratings:
         if rating.is_answered and rating.assignment.annotator:
-            changes = sorted(rating.changes.all(), key=lambda change: change.revision)
             key = rating.assignment.round.number, rating.assignment.annotator.rater_name
-            given.setdefault(key, {})[rating.dimension_id] = AnswerHistory(rating, changes)
+            given.setdefault(key, {})[rating.dimension_id] = rating
     return [
-        RaterAnswers(rater, number, [(each, answers.get(each.id)) for each in dimensions])
+        (rater, number, [(each, answers.get(each.id)) for each in dimensions])
         for (number, rater), answers in given.items()
     ]

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core import access
 from annotate.core.models import Role
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, render_in_project, request_user
 from annotate.items.commands import send_to_people, tag_items, untag_items
 from annotate.items.forms import BulkForm, ItemFilterForm
 from annotate.items.queries import describe_contents, item_facts, items_of, listed_items, select_keys
@@ -35,7 +35,7 @@ def items(request: Request, slug: str) -> HttpResponse:
             # “everything” means all items of the filter, also those on other pages of the list.
             if not bulk.cleaned_data["everything"]:
                 chosen = chosen.filter(pk__in=bulk.cleaned_data["item"])
-            with show_refusal(request):
+            with MessageOutcome(request):
                 data, by = bulk.cleaned_data, request_user(request)
                 if data["act"] == bulk.TAG:
                     count = tag_items(project=project, items=chosen, tag=data["tag"], by=by)

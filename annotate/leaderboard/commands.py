@@ -113,14 +113,6 @@ class TooManySubmissionsError(DomainError):
         super().__init__(message.format(most=limit.most, minutes=math.ceil(self.wait / 60)))
 
 
-def count_submission(address: str) -> None:
-    """Count a submission from an IP. Raises TooManySubmissionsError above a limit."""
-    counters = [limit.of(address) for limit in PER_ADDRESS]
-    if not count_attempt(counters):
-        limit, wait = longest_wait(counters) or (PER_ADDRESS[0], timedelta(minutes=1))
-        raise TooManySubmissionsError(limit, wait)
-
-
 def submit_outputs(
     *,
     shown: PublicLeaderboard,
@@ -142,14 +134,18 @@ def submit_outputs(
     project = shown.project
     _refuse_text(gettext("The system’s name"), system)
     _refuse_text(gettext("The note"), note)
-    if _is_taken(project, system):
+    projects = [project.pk, *Addition.objects.filter(benchmark=project).values_list("project", flat=True)]
+    if System.objects.filter(project__in=projects, name__iexact=system).exists():
         raise InvalidValueError(
             gettext("The benchmark has a system of this name. Choose another one."),
             fields={"system": gettext("Choose another name.")},
         )
     _refuse_outputs(project, outputs)
     if address:
-        count_submission(address)
+        counters = [limit.of(address) for limit in PER_ADDRESS]
+        if not count_attempt(counters):
+            limit, wait = longest_wait(counters) or (PER_ADDRESS[0], timedelta(minutes=1))
+            raise TooManySubmissionsError(limit, wait)
     digest = text_digest(sorted(outputs.items()))
     with transaction.atomic():
         # The page's lock lets one submission after the other in, so that each counts all earlier ones.
@@ -180,11 +176,6 @@ def _refuse_too_many_waiting(project: Project, contact: str) -> None:
         raise InvalidValueError(message, fields={"contact": message})
     if waiting.count() >= MOST_WAITING:
         raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
-
-
-def _is_taken(project: Project, system: str) -> bool:
-    projects = [project.pk, *Addition.objects.filter(benchmark=project).values_list("project", flat=True)]
-    return System.objects.filter(project__in=projects, name__iexact=system).exists()
 
 
 def _refuse_text(what: str, text: str) -> None:

@@ -81,7 +81,6 @@ class SubmissionForm(forms.Form):
     )
 
     def clean_file(self) -> dict[str, str]:
-        """Return the outputs by document key."""
         file = self.cleaned_data["file"]
         reader = READERS.get(PurePath(file.name).suffix.lower())
         if reader is None:
@@ -111,7 +110,6 @@ class SubmissionForm(forms.Form):
 
     @property
     def submitted(self) -> dict[str, Any]:
-        """Return the arguments for the command."""
         data = dict(self.cleaned_data)
         return {"outputs": data.pop("file"), **data}
 

@@ -24,7 +24,9 @@ from annotate.core.audit import digest_of
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Item, PublicLeaderboard, Version
+from annotate.core.page import add_refusal
 from annotate.core.responses import content_policy
+from annotate.core.strings import read_number
 from annotate.core.version import VERSION
 from annotate.exports.citation import Card, bibtex
 from annotate.leaderboard.commands import LARGEST, TooManySubmissionsError, submit_outputs
@@ -242,7 +244,6 @@ class PublicThrottle(SimpleRateThrottle):
     cache = caches["process"]
 
     def get_cache_key(self, request: HttpRequest, _view: object) -> str:
-        """Return the cache key of an IP."""
         return f"public-{get_ip(request)}"
 
 
@@ -334,7 +335,7 @@ def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
 
 @require_safe
 @_public
-def as_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
+def download_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
     return _let_others_read(JsonResponse(page.to_dict(), json_dumps_params={"ensure_ascii": False}))
 
 
@@ -353,10 +354,10 @@ def download_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
 @partial(_public, is_stored=False)
 def documents(request: HttpRequest, page: PublicPage) -> HttpResponse:
     """Return a page of documents as JSON: keys and titles, and sources and outputs if they are released."""
-    asked = request.GET.get("page", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1
-    found, has_more = page.documents(max(number, 1))
-    following = f"{request.path}?page={max(number, 1) + 1}" if has_more else None
+    # A database takes no offset of more digits.
+    number = read_number(request.GET.get("page", ""), digits=6) or 1
+    found, has_more = page.documents(number)
+    following = f"{request.path}?page={number + 1}" if has_more else None
     content = {"documents": found, "next": following}
     return _let_others_read(JsonResponse(content, json_dumps_params={"ensure_ascii": False}))
 
@@ -383,8 +384,7 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
             return _refuse(
                 403, gettext("This form was sent from another site. Open its page and send it again.")
             )
-        size = str(request.META.get("CONTENT_LENGTH") or "")
-        body_size = int(size) if size.isascii() and size.isdigit() else 0
+        body_size = read_number(str(request.META.get("CONTENT_LENGTH") or ""), digits=4_300) or 0
         if body_size > LARGEST + MORE_IN_FORM:  # before the body is read
             return _refuse(
                 413, gettext("The file is larger than {most} MiB.").format(most=LARGEST // 1024**2)
@@ -397,8 +397,7 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         except TooManySubmissionsError as error:
             return _refuse(429, error.message, error.wait)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     documents = documents_with_outputs(page.project).count()
     context = {
         "page": page,

@@ -141,7 +141,7 @@ def _panel_of(
     if not rounds:
         return None
     rated, items = rounds[-1], items_of(project)
-    systems = sorted({system for item, system in items.systems.items() if item not in items.gold})
+    systems = sorted({items.systems[item] for item in items.counted})
     column_of = {system: column for column, system in enumerate(systems)}
 
     def cell_of(item: int) -> tuple[int, int] | None:

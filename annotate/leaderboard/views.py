@@ -9,11 +9,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
-from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.metadata import metadata_names
 from annotate.core.models import PublicLeaderboard, Submission
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user
 from annotate.leaderboard.commands import accept_submission, publish, reject_submission, replace_key
 from annotate.leaderboard.forms import AcceptSubmissionForm, PublicPageForm, RejectSubmissionForm
 
@@ -29,25 +28,20 @@ def public_page(request: Request, slug: str) -> HttpResponse:
 
     A POST of `replace` gives it another link.
     """
-    project, status = project_for_admin(request.user, slug), 200
+    project = project_for_admin(request.user, slug)
     # Without a row the form shows the defaults; only `publish` creates one.
     shown = PublicLeaderboard.objects.filter(project=project).first() or PublicLeaderboard(project=project)
     names = metadata_names(project, of_items=False)
     form = PublicPageForm(request.POST if request.method == "POST" else None, shown=shown, names=names)
-    if request.method == "POST":
-        status = 422
-        try:
-            if "replace" in request.POST:
-                replace_key(project=project, by=request_user(request))
-                messages.success(request, gettext("The page has a new link. The old one is not found."))
-                return redirect("public_leaderboard", slug)
-            if form.is_valid():
-                publish(project=project, by=request_user(request), **form.cleaned_data)
-                messages.success(request, gettext("The public page is saved."))
-                return redirect("public_leaderboard", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if "replace" in request.POST:
+            replace_key(project=project, by=request_user(request))
+            messages.success(request, gettext("The page has a new link. The old one is not found."))
+            return redirect("public_leaderboard", slug)
+        if form.is_valid():
+            publish(project=project, by=request_user(request), **form.cleaned_data)
+            messages.success(request, gettext("The public page is saved."))
+            return redirect("public_leaderboard", slug)
     table = request.build_absolute_uri(reverse("public_embed", args=[shown.key]))
     code = '<iframe src="{}" title="{}" width="100%" height="480"></iframe>'
     context = {
@@ -57,7 +51,7 @@ def public_page(request: Request, slug: str) -> HttpResponse:
         "code": format_html(code, table, project.name),
         "version": project.versions.first(),
     }
-    return render_in_project(request, project, "leaderboard/settings.html", context, status=status)
+    return render_in_project(request, project, "leaderboard/settings.html", context, status=outcome.status)
 
 
 @login_required
@@ -77,36 +71,31 @@ def submissions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def submission(request: Request, slug: str, pk: int) -> HttpResponse:
-    project, status = project_for_admin(request.user, slug), 200
+    project = project_for_admin(request.user, slug)
     found = project.submissions.select_related("addition__project", "decided_by").filter(pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such submission."))
     is_rejecting = "reject" in request.POST
     accepting = AcceptSubmissionForm(request.POST if request.method == "POST" and not is_rejecting else None)
     rejecting = RejectSubmissionForm(request.POST if is_rejecting else None)
-    if request.method == "POST":
-        form, status = (rejecting if is_rejecting else accepting), 422
-        try:
-            if form.is_valid():
-                given = form.cleaned_data
-                by = request_user(request)
-                if is_rejecting:
-                    reject_submission(submission=found, reason=str(given["reason"]), by=by)
-                    messages.success(request, gettext("The submission is rejected."))
-                    return redirect("submissions", project.slug)
-                done = accept_submission(
-                    submission=found,
-                    bridging=int(str(given["bridging"])),
-                    with_annotators=bool(given["with_annotators"]),
-                    by=by,
-                )
-                messages.success(request, gettext("The submission is accepted."))
-                if done.addition is not None:
-                    return redirect(reverse("project", args=[done.addition.project.slug]))
+    form = rejecting if is_rejecting else accepting
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            given, by = form.cleaned_data, request_user(request)
+            if is_rejecting:
+                reject_submission(submission=found, reason=str(given["reason"]), by=by)
+                messages.success(request, gettext("The submission is rejected."))
                 return redirect("submissions", project.slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            done = accept_submission(
+                submission=found,
+                bridging=int(str(given["bridging"])),
+                with_annotators=bool(given["with_annotators"]),
+                by=by,
+            )
+            messages.success(request, gettext("The submission is accepted."))
+            if done.addition is not None:
+                return redirect(reverse("project", args=[done.addition.project.slug]))
+            return redirect("submissions", project.slug)
     lengths = sorted(len(text) for text in found.outputs.values())
     context = {
         "submission": found,
@@ -121,4 +110,4 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
         if lengths
         else None,
     }
-    return render_in_project(request, project, "leaderboard/submission.html", context, status=status)
+    return render_in_project(request, project, "leaderboard/submission.html", context, status=outcome.status)

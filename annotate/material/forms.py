@@ -1,6 +1,5 @@
 """An uploaded file, and what its columns mean."""
 
-import json
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -278,7 +277,7 @@ class MappingForm(ColumnsForm):
             )
 
     def read(self, stored: dict[str, Any]) -> Mapping:
-        return mapping_from_json(json.dumps(stored))
+        return mapping_from_json(stored)
 
     def guess_mapping(self, upload: DataImport, opening: Opening) -> Mapping:
         return guess_of(upload, opening)
@@ -349,8 +348,7 @@ class MappingForm(ColumnsForm):
         return self.seems_to_hold.label if is_other else ""
 
     def store(self, mapping: Mapping) -> dict[str, Any]:
-        stored: dict[str, Any] = json.loads(mapping_to_json(mapping))
-        return stored
+        return mapping_to_json(mapping)
 
 
 def _dimensions_of(upload: DataImport) -> list[str]:

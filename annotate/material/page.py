@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,13 +10,11 @@ from annotate.core.database import write_if_possible
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, render_in_project, request_user
 from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload
 from annotate.material.forms import MappingForm, UploadForm, guess_of
 from annotate.material.import_kinds import KINDS, ImportKind
-from annotate.material.queries.imports import Preview, imports_of, preview_of
-from annotate.material.reading import mappings
-from annotate.material.reading.opening import Opening
+from annotate.material.queries.imports import imports_of, preview_of
 from annotate.material.reading.report import ImportReport
 
 
@@ -61,15 +59,9 @@ def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPrevi
 def start_on_worker(
     request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
 ) -> HttpResponse:
-    with show_refusal(request):
+    with MessageOutcome(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
-
-
-def _preview(
-    upload: DataImport, opening: Opening, mapping: mappings.Mapping, chosen: Mapping[str, Any]
-) -> Preview:
-    return preview_of(upload, opening, mapping, chosen["what"], chosen["members"])
 
 
 MATERIAL_KIND = ImportKind(
@@ -77,7 +69,7 @@ MATERIAL_KIND = ImportKind(
     run=import_material,
     report=ImportReport,
     form=MappingForm,
-    preview=_preview,
+    preview=preview_of,
     page="data_import",
     pages="imports",
     all_name=_("All imports"),

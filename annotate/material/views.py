@@ -17,7 +17,8 @@ from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
+from annotate.core.strings import read_number
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.parts import import_parts, read_parts, split_items
 from annotate.material.commands.uploads import (
@@ -59,9 +60,8 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
     part = str(request.POST.get("part", ""))  # empty: the first configuration or the first sheet
     if "header_row" in request.POST and "first_sheet" not in request.POST:
-        row = request.POST["header_row"]
-        sheets = tuple(request.POST.getlist("sheet"))
-        part = SheetChoice(int(row) if row.isdecimal() else 1, sheets).part
+        row = read_number(request.POST["header_row"])
+        part = SheetChoice(1 if row is None else row, tuple(request.POST.getlist("sheet"))).part
     choose_part(data_import=upload, part=part[:LONGEST_PART])
     upload.refresh_from_db(fields=["part"])
     preview_of_upload(upload)
@@ -72,7 +72,7 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         cancel_import(data_import=upload)
     return redirect(KINDS[upload.kind].page, slug, pk)
 
@@ -81,20 +81,18 @@ def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    try:
+    with MessageOutcome(request):
         discard_import(data_import=upload)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect(KINDS[upload.kind].page, slug, pk)
-    messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
-    return redirect(KINDS[upload.kind].pages, slug)
+        messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
+        return redirect(KINDS[upload.kind].pages, slug)
+    return redirect(KINDS[upload.kind].page, slug, pk)
 
 
 @login_required
 @require_POST
 def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         undo_import(data_import=upload, by=request_user(request))
     return redirect(KINDS[upload.kind].page, slug, pk)
 
@@ -165,18 +163,16 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
     chosen_members = zip(
         request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member"), strict=False
     )
-    members = {name: int(pk) for name, pk in chosen_members if pk.isdecimal()}
+    members = {name: key for name, pk in chosen_members if (key := read_number(pk)) is not None}
     form = kind.form(request.POST if request.method == "POST" else None, upload, opening)
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
     # “show” asks for a preview of the mapping entered, without an import.
     if form.is_valid() and "show" not in request.POST:
-        try:
+        with MessageOutcome(request):
             if members:
                 name_recorded_raters(project=upload.project, members=members, by=request_user(request))
-        except DomainError as error:
-            messages.error(request, error.message)
-            return redirect(kind.page, upload.project.slug, upload.pk)
-        return start_on_worker(request, upload, form.store(form.mapping), what)
+            return start_on_worker(request, upload, form.store(form.mapping), what)
+        return redirect(kind.page, upload.project.slug, upload.pk)
     mapping = form.mapping
     chosen = {"what": what, "members": members}
     return _render(
@@ -203,7 +199,7 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
 def comparisons(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     if "remove" in request.POST:
-        with show_refusal(request):
+        with MessageOutcome(request):
             count = remove_comparisons(project=project)
             messages.success(request, gettext("{count:,} comparisons are removed.").format(count=count))
         return redirect("comparisons", slug)
@@ -211,17 +207,11 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
     usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
     entered = request.POST or request.GET or usual
     form = ComparisonsForm(entered)
-    status = 200
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                count = draw_comparisons(project=project, **form.cleaned_data)
-                messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
-                return redirect("comparisons", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if request.method == "POST" and form.is_valid():
+            count = draw_comparisons(project=project, **form.cleaned_data)
+            messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
+            return redirect("comparisons", slug)
     context = {
         "form": form,
         "count": count_comparisons(project, **form.cleaned_data) if form.is_valid() else None,
@@ -229,7 +219,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
         "frozen": is_frozen(project),
     }
     template = "material/comparisons.html" + ("#count" if request.htmx else "")
-    return render_in_project(request, project, template, context, status=status)
+    return render_in_project(request, project, template, context, status=outcome.status)
 
 
 @login_required
@@ -237,7 +227,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
 def item_parts(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     if "split" in request.POST:
-        with show_refusal(request):
+        with MessageOutcome(request):
             count = split_items(project=project)
             messages.success(
                 request, gettext("{count:,} outputs are split into sentences.").format(count=count)

@@ -12,6 +12,7 @@ from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Flag, Input, Text
 from annotate.core.access import invitation_in, membership_in, project_for_admin, project_for_reader
+from annotate.core.errors import NotReadyError
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
 from annotate.people.commands import (
@@ -100,6 +101,10 @@ class InvitedRow(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="The people who have that membership already."
     )
     waiting = serializers.ListField(child=serializers.CharField(), help_text="Who has a link that waits.")
+    unmailed = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Who has a new link but gets no mail: this project sent one within the last day.",
+    )
 
 
 class PendingRow(serializers.Serializer[Any]):
@@ -279,7 +284,10 @@ class SeveralInvitations(ApiView):
 
     @writes(InvitedRow, accepts=NewInvitations, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Invite each e-mail; skip and report members and people with a pending invitation."""
+        """Invite each e-mail; skip and report members and people with a pending invitation.
+
+        An e-mail that had a mail of this project within a day is invited without another one, and reported.
+        """
         project = project_for_admin(request.user, slug)
         sent = self.check(NewInvitations)
         form = valid(InvitationsForm({**sent, "addresses": "\n".join(sent["addresses"])}))
@@ -287,9 +295,13 @@ class SeveralInvitations(ApiView):
         found = invite_many(
             project=project, by=by, role=Role(chosen["role"]), emails=chosen["addresses"], note=chosen["note"]
         )
+        unmailed = []
         for offer in found.made if chosen["send"] else ():
-            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
-        return Response(InvitedRow(found).data, status=201)
+            try:
+                ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
+            except NotReadyError:
+                unmailed.append(offer.email)
+        return Response(InvitedRow({**vars(found), "unmailed": unmailed}).data, status=201)
 
 
 class MailOfInvitation(ApiView):

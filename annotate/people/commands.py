@@ -96,7 +96,7 @@ def invite(
     return Invitation.objects.create(
         project=project,
         role=offered,
-        place=membership,
+        membership=membership,
         email=email,
         note=note,
         created_by=by,
@@ -202,14 +202,16 @@ def rename_membership(*, membership: Membership, label: str, by: User | None) ->
     if old == label:
         return
     others = Membership.objects.filter(project=membership.project_id, role=Role.ANNOTATOR, label=label)
-    names = RecordedName.objects.filter(project=membership.project_id, name=label).exclude(place=membership)
+    names = RecordedName.objects.filter(project=membership.project_id, name=label).exclude(
+        membership=membership
+    )
     if others.exists() or names.exists():
         sentence = gettext("Another annotator is called “{label}”. Choose another label.")
         raise InvalidValueError(sentence.format(label=label))
     # Files name an annotator without account by label, so the old label must still lead here.
     if membership.user_id is None:
         kept = {"project": membership.project, "name": old}
-        RecordedName.objects.get_or_create(**kept, defaults={"place": membership})
+        RecordedName.objects.get_or_create(**kept, defaults={"membership": membership})
     Membership.objects.filter(pk=membership.pk).update(label=label)
     record(membership.project, "place.renamed", label, before={"label": old}, after={"label": label}, by=by)
 
@@ -283,16 +285,16 @@ def _take_membership(invitation: Invitation, user: User) -> Membership:
                 "still use the link."
             ).format(label=role.label)
         )
-    if invitation.place is None:
+    if invitation.membership is None:
         return add_member(project=invitation.project, role=role, user=user)
-    if invitation.place.user_id is not None:
+    if invitation.membership.user_id is not None:
         raise InvitationUnusableError(
             gettext("Someone has already used this invitation. Ask for a new link.")
         )
     # The membership keeps the label and the ratings that it has.
-    invitation.place.user, invitation.place.active = user, True
-    invitation.place.save(update_fields=["user", "active"])
-    return invitation.place
+    invitation.membership.user, invitation.membership.active = user, True
+    invitation.membership.save(update_fields=["user", "active"])
+    return invitation.membership
 
 
 # Workers mail invitations. Programs may send one mail a day to each e-mail of a project.

@@ -1,7 +1,6 @@
 """People of an installation: their access, blocking and erasing them."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +57,7 @@ def people_of_installation(word: str) -> list[User]:
     """Return the people whose name or e-mail contains `word`, blocked ones first. One query."""
     named = Q(name__icontains=word) | Q(email__icontains=word)
     memberships = Count("memberships", filter=Q(memberships__active=True))
-    found = User.objects.filter(named).annotate(places=memberships)
+    found = User.objects.filter(named).annotate(projects_with_role=memberships)
     # The page shows one less, and reports that it is not complete.
     return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
 
@@ -159,7 +158,15 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
     # The triggers of the audit log accept changes only while this row exists.
     permission = Erasure.objects.create(user=names.person)
     counts: dict[int, int] = {}
-    for entry, became in list(_changed_entries(names)):
+    changed_entries = []
+    for entry in AuditEntry.objects.order_by("pk").iterator(BATCH):
+        before = {each: getattr(entry, each) for each in SAID}
+        after = {each: names.replace_in(value, project=entry.project_id) for each, value in before.items()}
+        is_actor = entry.actor_id == names.person.pk
+        if is_actor or after != before:
+            actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
+            changed_entries.append((entry, {**after, "subject": after["subject"][:300], **actor}))
+    for entry, became in changed_entries:
         AuditEntry.objects.filter(pk=entry.pk).update(**became)
         if entry.project_id:
             counts[entry.project_id] = counts.get(entry.project_id, 0) + 1
@@ -177,16 +184,6 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
         if (content := names.replace_in(answer.content, project=None)) != answer.content:
             KeptAnswer.objects.filter(pk=answer.pk).update(content=content)
     return counts
-
-
-def _changed_entries(names: ErasedNames) -> Iterator[tuple[AuditEntry, dict[str, Any]]]:
-    for entry in AuditEntry.objects.order_by("pk").iterator(BATCH):
-        before = {each: getattr(entry, each) for each in SAID}
-        after = {each: names.replace_in(value, project=entry.project_id) for each, value in before.items()}
-        is_actor = entry.actor_id == names.person.pk
-        if is_actor or after != before:
-            actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
-            yield entry, {**after, "subject": after["subject"][:300], **actor}
 
 
 # Ratings, comments and posts stay, under the pseudonym that exports use: a benchmark without some of its
@@ -238,7 +235,7 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         model.objects.filter(user=person).delete()
     # The memberships stay for the sake of the ratings, under the pseudonym.
     memberships = Membership.objects.filter(user=person)
-    RecordedName.objects.filter(place__in=memberships).delete()
+    RecordedName.objects.filter(membership__in=memberships).delete()
     forget_platform(memberships)
     PrivateNote.objects.filter(annotator__in=memberships).delete()
     Nudge.objects.filter(rater__in=memberships).update(mail_due_at=None, link="")

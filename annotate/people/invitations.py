@@ -41,7 +41,7 @@ def invitation_id(token: str) -> int:
 
 def usable_invitation(token: str) -> Invitation:
     """Return the invitation behind a link; raises InvitationUnusableError with the reason if it has none."""
-    invitations = Invitation.objects.select_related("project", "place", "created_by")
+    invitations = Invitation.objects.select_related("project", "membership", "created_by")
     return refuse_unusable(invitations.filter(pk=invitation_id(token)).first())
 
 

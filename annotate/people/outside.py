@@ -91,13 +91,13 @@ def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def rater_of_person(study: OutsideStudy, person: str) -> OutsideRater | None:
     """Return the rater with this ID of the platform, if any. One query."""
-    raters = study.raters.select_related("place__user", "place__project")
+    raters = study.raters.select_related("membership__user", "membership__project")
     return raters.filter(platform_id=person).first() if person else None
 
 
 def rater_of_account(study: OutsideStudy, user: User) -> OutsideRater | None:
     """Return the rater of a study with this account, if any. One query."""
-    return study.raters.select_related("place").filter(place__user=user).first()
+    return study.raters.select_related("membership").filter(membership__user=user).first()
 
 
 def is_outside_account(user: User) -> bool:
@@ -147,7 +147,7 @@ def join_study(
     membership = add_member(project=study.project, role=Role.ANNOTATOR, user=user, label=LABEL)
     OutsideRater.objects.create(
         study=study,
-        place=membership,
+        membership=membership,
         platform_id=person,
         parameters=dict(parameters),
         consented_at=consent.at,
@@ -182,7 +182,7 @@ def renew_join_link(*, study: OutsideStudy, by: User) -> None:
 
 def forget_platform(memberships: Iterable[Membership]) -> None:
     """Delete the parameters and answers of raters from outside, in the caller's transaction."""
-    OutsideRater.objects.filter(place__in=memberships).update(platform_id="", parameters={}, answers=[])
+    OutsideRater.objects.filter(membership__in=memberships).update(platform_id="", parameters={}, answers=[])
 
 
 def consent_now(study: OutsideStudy) -> Consent:

@@ -43,18 +43,12 @@ from annotate.core.models import (
 BATCH = 2_000
 
 
-def data_of(user: User) -> dict[str, Any]:
-    """Return all stored data about a person, for that person. A fixed number of queries.
-
-    It contains their own values and comments, and no system names, because annotators do not see them.
-    """
-    return {
-        name: kept if isinstance(kept, dict) else list(kept) for name, kept in _collect_sections(user).items()
-    }
-
-
 def data_as_json(user: User) -> Iterator[str]:
-    """Yield the same as JSON, row by row: all ratings of a person can be more than memory should hold."""
+    """Yield all stored data about a person as JSON, for that person. A fixed number of queries.
+
+    It contains their own values and comments, and no system names, because annotators do not see them. It
+    comes row by row: all ratings of a person can be more than memory should hold.
+    """
     encode = DjangoJSONEncoder(ensure_ascii=False).encode
     for before, (name, kept) in zip(chain("{", repeat(",")), _collect_sections(user).items(), strict=False):
         yield f"{before}\n {encode(name)}: "
@@ -73,7 +67,7 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
     former = FormerName.objects.filter(user=user)
     # Invitations to former e-mails are about the same person.
     invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
-    of_membership = {"project_name": F("place__project__slug")}
+    of_membership = {"project_name": F("membership__project__slug")}
     of_rater = {"project_name": F("annotator__project__slug")}
     return {
         "account": {
@@ -115,19 +109,25 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
             *("at", "act", "subject", "before", "after", "note"),
             project_name=F("project__slug"),
         ),
-        "places": _rows(
+        "memberships": _rows(
             memberships,
             *("role", "label", "alias", "pseudonym", "joined_at", "active", "counted", "practised_at"),
             project_name=F("project__slug"),
         ),
         "outside": _rows(
-            OutsideRater.objects.filter(place__in=memberships),
+            OutsideRater.objects.filter(membership__in=memberships),
             *("parameters", "consented_at", "consent_digest", "answers", "outcome", "ended_at"),
             **of_membership,
         ),
-        "recorded_names": _rows(RecordedName.objects.filter(place__in=memberships), "name", **of_membership),
+        "recorded_names": _rows(
+            RecordedName.objects.filter(membership__in=memberships), "name", **of_membership
+        ),
         "counting_decisions": _rows(
-            CountingDecision.objects.filter(place__in=memberships), "at", "counted", "note", **of_membership
+            CountingDecision.objects.filter(membership__in=memberships),
+            "at",
+            "counted",
+            "note",
+            **of_membership,
         ),
         "assignments": _rows(
             # The order of primary keys would reveal outputs of the same system.
@@ -146,7 +146,7 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
             active_seconds=F("rating__active_seconds"),
         ),
         "practice_answers": _rows(
-            PracticeAnswer.objects.filter(place__in=memberships),
+            PracticeAnswer.objects.filter(membership__in=memberships),
             *("at", "attempt", "value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence"),
             document=F("gold_value__gold__item__document__key"),
             dimension=F("gold_value__dimension__key"),

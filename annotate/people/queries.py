@@ -72,12 +72,12 @@ def people_of(project: Project) -> ProjectPeople:
         members=[
             MemberEntry(
                 member,
-                [one for one in pending if one.invitation.place_id == member.pk],
+                [one for one in pending if one.invitation.membership_id == member.pk],
                 loads.get(member.pk, Workload()) if member.role == Role.ANNOTATOR else None,
             )
             for member in members.order_by("-active", "role", "pk")
         ],
-        pending=[one for one in pending if one.invitation.place_id is None],
+        pending=[one for one in pending if one.invitation.membership_id is None],
     )
 
 
@@ -107,5 +107,5 @@ def other_annotators(membership: Membership) -> list[Membership]:
 
 def open_offers(project: Project, role: Role) -> QuerySet[Invitation]:
     """Return the valid invitations in a role that are not for a specific membership."""
-    offers = project.invitations.filter(role=role, place=None, accepted_at=None, withdrawn_at=None)
+    offers = project.invitations.filter(role=role, membership=None, accepted_at=None, withdrawn_at=None)
     return offers.filter(expires_at__gt=timezone.now()).order_by("pk")

@@ -41,7 +41,7 @@ def name_recorded_raters(*, project: Project, members: Mapping[str, int], by: Us
         if member not in memberships:
             raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
         _, is_new = RecordedName.objects.update_or_create(
-            project=project, name=name, defaults={"place": memberships[member]}
+            project=project, name=name, defaults={"membership": memberships[member]}
         )
         if is_new:
             record(project, "place.recorded_name", name, after={"member": memberships[member].label}, by=by)
@@ -75,15 +75,15 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     last = theirs.aggregate(last=Max("position"))["last"] or 0
     held.update(annotator=member, position=F("position") + last)
     DisputeRater.objects.filter(rater=recorded).update(rater=member)
-    recorded.counting_decisions.update(place=member)
-    recorded.recorded_names.update(place=member)
+    recorded.counting_decisions.update(membership=member)
+    recorded.recorded_names.update(membership=member)
     RecordedName.objects.update_or_create(
-        project=recorded.project, name=recorded.label, defaults={"place": member}
+        project=recorded.project, name=recorded.label, defaults={"membership": member}
     )
     # Invitations to the recorded membership end, because it is about to be deleted.
     offers = recorded.invitation_set.all()
     offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
-    offers.update(place=None)
+    offers.update(membership=None)
     # A listed plan refers to memberships by key.
     plan = AssignmentPlan.objects.filter(project=recorded.project_id).first()
     if plan is not None and plan.pairs:

@@ -49,28 +49,37 @@ class RatedItem:
         return self.lowest if self.lowest == self.highest else None
 
 
+MOST_SHOWN = 100
+
+
 @dataclass(frozen=True)
 class Signals:
-    """The signals of one annotator's items. Shares are None if their denominator is 0."""
+    """The signals of one annotator's items: counts, and the first assignments of each kind."""
 
-    items: int
-    timed: int
-    median_seconds: float | None
-    too_fast: tuple[int, ...]
-    several_values: int
-    straight: tuple[int, ...]
-    longest_run: int
+    items: int = 0
+    timed: int = 0
+    median_seconds: float | None = None
+    too_fast: int = 0
+    several_values: int = 0
+    straight: int = 0
+    longest_run: int = 0
+    too_fast_shown: Sequence[int] = ()
+    straight_shown: Sequence[int] = ()
 
 
 def signals_of(items: Sequence[RatedItem]) -> Signals:
     times = [item.seconds for item in items if item.seconds > 0]
+    too_fast = [item.assignment for item in items if item.is_too_fast]
+    straight = [item.assignment for item in items if item.is_straight]
     return Signals(
         items=len(items),
         timed=len(times),
         median_seconds=median(times) if times else None,
-        too_fast=tuple(item.assignment for item in items if item.is_too_fast),
+        too_fast=len(too_fast),
         several_values=sum(item.values >= FEWEST_VALUES for item in items),
-        straight=tuple(item.assignment for item in items if item.is_straight),
+        straight=len(straight),
+        too_fast_shown=too_fast[:MOST_SHOWN],
+        straight_shown=straight[:MOST_SHOWN],
         # Items with several values have no `one_value`, and end a run.
         longest_run=max(
             (len(list(run)) for value, run in groupby(item.one_value for item in items) if value is not None),

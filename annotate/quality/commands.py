@@ -52,7 +52,7 @@ def decide_counting(*, membership: Membership, counted: bool, note: str, by: Use
         )
     membership.counted = counted
     membership.save(update_fields=["counted"])
-    CountingDecision.objects.create(place=membership, counted=counted, note=note.strip(), by=by)
+    CountingDecision.objects.create(membership=membership, counted=counted, note=note.strip(), by=by)
     before, after = {"counted": not counted}, {"counted": counted}
     record(
         membership.project,
@@ -200,7 +200,11 @@ def _save_practice_answer(
         check_passages(answer.evidence, item_texts(gold.item_id))
     values = {**vars(answer), "evidence": passages_to_json(answer.evidence)}
     del values["data"]  # only scales have gold values
-    key: dict[str, Any] = {"place": membership, "attempt": membership.practice_attempt, "gold_value": asked}
+    key: dict[str, Any] = {
+        "membership": membership,
+        "attempt": membership.practice_attempt,
+        "gold_value": asked,
+    }
     known = PracticeAnswer.objects.filter(**key).first()
     if known and known.settled_at:
         if any(getattr(known, name) != value for name, value in values.items()):
@@ -222,7 +226,7 @@ def settle_practice_item(*, membership: Membership, gold: GoldItem) -> None:
     membership = _lock(membership)
     asked = GoldValue.objects.filter(gold=gold).select_related("dimension")
     answers = PracticeAnswer.objects.filter(
-        place=membership, attempt=membership.practice_attempt, gold_value__gold=gold
+        membership=membership, attempt=membership.practice_attempt, gold_value__gold=gold
     )
     given = {each.gold_value_id for each in answers if each.is_answered}
     if missing := [each.dimension.name for each in asked if each.pk not in given]:
@@ -258,7 +262,7 @@ def practise_again(*, membership: Membership) -> None:
     """
     membership = _lock(membership)
     practice = practice_of(membership)
-    is_screened = OutsideRater.objects.filter(place=membership).exists()
+    is_screened = OutsideRater.objects.filter(membership=membership).exists()
     if practice.is_finished and not practice.is_passed and not is_screened:
         Membership.objects.filter(pk=membership.pk).update(practice_attempt=practice.attempt + 1)
 

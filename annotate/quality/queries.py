@@ -156,14 +156,14 @@ class _Attempt:
     def items(self) -> list[int]:
         return list(dict.fromkeys(each.gold_id for each in self.asked))
 
-    def of(self, gold: int) -> list[PracticeAnswer | None]:
+    def answers_about(self, gold: int) -> list[PracticeAnswer | None]:
         return [self.answers.get(each.pk) for each in self.asked if each.gold_id == gold]
 
     def is_answered(self, gold: int) -> bool:
-        return all(each and each.is_answered for each in self.of(gold))
+        return all(each and each.is_answered for each in self.answers_about(gold))
 
     def is_settled(self, gold: int) -> bool:
-        return all(each and each.settled_at for each in self.of(gold))
+        return all(each and each.settled_at for each in self.answers_about(gold))
 
     def settled_pairs(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
         pairs = [(each, self.answers[each.pk]) for each in self.asked if each.pk in self.answers]
@@ -186,7 +186,7 @@ def practice_values(project: Project) -> "QuerySet[GoldValue]":
 
 
 def _attempt(membership: Membership) -> _Attempt:
-    answers = PracticeAnswer.objects.filter(place=membership, attempt=membership.practice_attempt)
+    answers = PracticeAnswer.objects.filter(membership=membership, attempt=membership.practice_attempt)
     return _Attempt(
         list(practice_values(membership.project)),
         {each.gold_value_id: each for each in answers},
@@ -352,28 +352,11 @@ def _middle(dimension: FrozenDimension) -> float:
 
 # How each annotator rated in Round I, as evidence for an admin.
 
-MOST_SHOWN = 100
-
-
-@dataclass(frozen=True)
-class KeptSignals:
-    """Stored signals of one annotator's items: counts, and the first assignments of each kind."""
-
-    items: int = 0
-    timed: int = 0
-    median_seconds: float | None = None
-    too_fast: int = 0
-    several_values: int = 0
-    straight: int = 0
-    longest_run: int = 0
-    too_fast_shown: Sequence[int] = ()
-    straight_shown: Sequence[int] = ()
-
 
 @dataclass(frozen=True)
 class Rater:
     membership: Membership
-    signals: KeptSignals
+    signals: Signals
     checks: Checks
 
 
@@ -398,7 +381,7 @@ class RaterEvidence:
 
 def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return the signals of every annotator by key, packed as JSON. One query."""
-    kept = {membership: asdict(_shorten(signals_of(items))) for membership, items in _items(project).items()}
+    kept = {membership: asdict(signals_of(items)) for membership, items in _items(project).items()}
     return [Section(gettext("Annotator quality"), "", [], packed=json.dumps(kept))]
 
 
@@ -418,7 +401,7 @@ def raters_with_signals(project: Project, kept: KeptPage) -> list[Rater]:
     signals, checks = _signals_in(kept), checks_of(project)
     memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [
-        Rater(membership, signals.get(membership.pk, KeptSignals()), checks.get(membership.pk, Checks()))
+        Rater(membership, signals.get(membership.pk, Signals()), checks.get(membership.pk, Checks()))
         for membership in memberships
     ]
 
@@ -426,7 +409,7 @@ def raters_with_signals(project: Project, kept: KeptPage) -> list[Rater]:
 def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     """Return one annotator's signals with their items. Six queries."""
     checks = checks_of(membership.project).get(membership.pk, Checks())
-    signals = _signals_in(kept).get(membership.pk, KeptSignals())
+    signals = _signals_in(kept).get(membership.pk, Signals())
     assignments = {*signals.too_fast_shown, *signals.straight_shown}
     rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
     ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
@@ -457,23 +440,9 @@ def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     )
 
 
-def _shorten(signals: Signals) -> KeptSignals:
-    return KeptSignals(
-        items=signals.items,
-        timed=signals.timed,
-        median_seconds=signals.median_seconds,
-        too_fast=len(signals.too_fast),
-        several_values=signals.several_values,
-        straight=len(signals.straight),
-        longest_run=signals.longest_run,
-        too_fast_shown=signals.too_fast[:MOST_SHOWN],
-        straight_shown=signals.straight[:MOST_SHOWN],
-    )
-
-
-def _signals_in(kept: KeptPage) -> Mapping[int, KeptSignals]:
+def _signals_in(kept: KeptPage) -> Mapping[int, Signals]:
     return {
-        int(membership): KeptSignals(**signals)
+        int(membership): Signals(**signals)
         for section in kept.sections
         for membership, signals in json.loads(section.packed).items()
     }

@@ -15,10 +15,11 @@ from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
-from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one
+from annotate.core.strings import read_number
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (
     decide_counting,
@@ -59,16 +60,11 @@ from annotate.results.registry import result_of
 @require_http_methods(["GET", "POST"])
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    form, status = MarkForm(request.POST or None, project=project), 200
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                use, item = form.cleaned_data["use"], form.cleaned_data["item"]
-                return redirect("gold_item", slug, mark_gold(project=project, item=item, use=use).pk)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    form = MarkForm(request.POST or None, project=project)
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            use, item = form.cleaned_data["use"], form.cleaned_data["item"]
+            return redirect("gold_item", slug, mark_gold(project=project, item=item, use=use).pk)
     context = {
         "form": form,
         "bar_form": BarForm(initial={"practice_bar": project.practice_bar}),
@@ -77,7 +73,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         "names": names_to_choose(project),
         "middle": middle_rater(project),
     }
-    return render_in_project(request, project, "quality/gold.html", context, status=status)
+    return render_in_project(request, project, "quality/gold.html", context, status=outcome.status)
 
 
 @login_required
@@ -88,26 +84,20 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = GoldForm(
         request.POST or None, gold=gold, dimensions=list(project.dimensions.filter(kind=SCALE.key))
     )
-    status = 200
-    if request.method == "POST":
-        status = 422
-        try:
-            if "unmark" in request.POST:
-                unmark_gold(project=project, gold=gold)
-                messages.success(request, gettext("The item is an ordinary one again."))
-                return redirect("gold", slug)
-            if form.is_valid():
-                explanation = form.cleaned_data["explanation"]
-                describe_gold(project=project, gold=gold, explanation=explanation, values=form.right_values)
-                messages.success(request, gettext("The right values are saved."))
-                return redirect("gold", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if "unmark" in request.POST:
+            unmark_gold(project=project, gold=gold)
+            messages.success(request, gettext("The item is an ordinary one again."))
+            return redirect("gold", slug)
+        if form.is_valid():
+            explanation = form.cleaned_data["explanation"]
+            describe_gold(project=project, gold=gold, explanation=explanation, values=form.right_values)
+            messages.success(request, gettext("The right values are saved."))
+            return redirect("gold", slug)
     item = gold.item
     page = {"title": item.document.title, "parts": item.document.parts}
     context = {"gold": gold, "form": form, "page": page, "frozen": is_frozen(project)}
-    return render_in_project(request, project, "quality/gold_item.html", context, status=status)
+    return render_in_project(request, project, "quality/gold_item.html", context, status=outcome.status)
 
 
 @login_required
@@ -115,7 +105,7 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     form = BarForm(request.POST)
-    with show_refusal(request):
+    with MessageOutcome(request):
         if form.is_valid():
             set_practice_bar(project=project, bar=form.cleaned_data["practice_bar"])
             messages.success(request, gettext("The bar of practice is saved."))
@@ -235,8 +225,7 @@ def _save_sent(
 
 
 def _attempt_in(token: str) -> int:
-    number = token.rpartition("-")[2]
-    return int(number) if number.isdecimal() else 0
+    return read_number(token.rpartition("-")[2]) or 0
 
 
 def _read_answer(

@@ -229,10 +229,6 @@ ChoiceRows = Sequence[Mapping[str, Any]]
 """The {key, name, description} of an option."""
 
 
-def unreadable_reply(sentence: str) -> InvalidValueError:
-    return InvalidValueError(sentence)
-
-
 def choice_lines(rows: ChoiceRows) -> str:
     return "\n".join(
         f"- {row['key']}: {row['name']}" + (f" ({row['description']})" if row["description"] else "")
@@ -256,7 +252,7 @@ def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
 def read_list(reply: Mapping[str, Any], name: str) -> list[Any]:
     found = reply.get(name)
     if not isinstance(found, list):
-        raise unreadable_reply(gettext("The reply has no list “{name}”.").format(name=name))
+        raise InvalidValueError(gettext("The reply has no list “{name}”.").format(name=name))
     return found
 
 
@@ -269,7 +265,7 @@ def read_key(rows: ChoiceRows, said: object) -> str:
             if row[field].casefold() == word:
                 return str(row["key"])
     shown = word if len(word) <= 40 else f"{word[:39]}…"
-    raise unreadable_reply(gettext("The reply names “{word}”, which is no choice.").format(word=shown))
+    raise InvalidValueError(gettext("The reply names “{word}”, which is no choice.").format(word=shown))
 
 
 class QuotedPassage(NamedTuple):

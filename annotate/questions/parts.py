@@ -22,7 +22,6 @@ from annotate.questions.kind import (
     read_list,
     refuse_data,
     strict_object,
-    unreadable_reply,
 )
 
 
@@ -87,12 +86,12 @@ class PartsKind(QuestionKind):
             )
             # By exact type: True is an int, too.
             if type(number) is not int or number in labels:
-                raise unreadable_reply(gettext("A part has no number of its own."))
+                raise InvalidValueError(gettext("A part has no number of its own."))
             labels[number] = read_key(dimension.options["labels"], label)
         if set(labels) != set(range(1, len(item.parts) + 1)):
             sentence = gettext("The reply labels {count} of {all} parts.")
             count = len(labels.keys() & set(range(1, len(item.parts) + 1)))
-            raise unreadable_reply(sentence.format(count=count, all=len(item.parts)))
+            raise InvalidValueError(sentence.format(count=count, all=len(item.parts)))
         return self.clean(dimension, None, {"parts": [labels[number] for number in sorted(labels)]}, item)
 
     def clean(

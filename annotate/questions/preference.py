@@ -15,7 +15,6 @@ from annotate.questions.kind import (
     Options,
     QuestionKind,
     refuse_data,
-    unreadable_reply,
 )
 
 MOST_STRENGTH = 3
@@ -97,14 +96,14 @@ class PreferenceKind(QuestionKind):
         """Return the preference of a reply; its letters follow the order shown."""
         better = str(reply.get("better", "")).strip().casefold()
         if better not in ("a", "b", "tie"):
-            raise unreadable_reply(gettext("The reply does not say whether A or B is better."))
+            raise InvalidValueError(gettext("The reply does not say whether A or B is better."))
         strength = 1 if dimension.options["strength"] == 1 else reply.get("strength")
         if better == "tie":
             if not dimension.options["ties"]:
-                raise unreadable_reply(gettext("The reply is a tie, and the question takes none."))
+                raise InvalidValueError(gettext("The reply is a tie, and the question takes none."))
             return self.clean(dimension, 0, None, item)
         if type(strength) is not int or not 1 <= strength <= dimension.options["strength"]:
-            raise unreadable_reply(gettext("The reply has no strength of the question."))
+            raise InvalidValueError(gettext("The reply has no strength of the question."))
         # From the letter in the order shown to the side as stored.
         side = (item.order or (0, 1))["ab".index(better)]
         return self.clean(dimension, strength if side else -strength, None, item)

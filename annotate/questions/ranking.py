@@ -19,7 +19,6 @@ from annotate.questions.kind import (
     QuestionKind,
     read_list,
     refuse_data,
-    unreadable_reply,
 )
 
 MOST_SIDES = 10
@@ -101,12 +100,12 @@ class RankingKind(QuestionKind):
             for letter in group:
                 side = shown.get(str(letter).strip().upper())
                 if side is None or side in ranks:
-                    raise unreadable_reply(gettext("The reply does not name each text once, by its letter."))
+                    raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
                 ranks[side] = rank
         if not dimension.options["best_worst"] and len(ranks) < len(order):
-            raise unreadable_reply(gettext("The reply does not name each text once, by its letter."))
+            raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
         if not dimension.options["ties"] and len(set(ranks.values())) < len(ranks):
-            raise unreadable_reply(gettext("The reply ranks texts as equal; the question has no ties."))
+            raise InvalidValueError(gettext("The reply ranks texts as equal; the question has no ties."))
         return self.clean(dimension, None, {"ranks": [ranks.get(side, 2) for side in sorted(order)]}, item)
 
     def clean(

@@ -25,7 +25,6 @@ from annotate.questions.kind import (
     read_list,
     refuse_data,
     strict_object,
-    unreadable_reply,
 )
 
 MOST_SPANS = 200
@@ -117,7 +116,7 @@ class SpansKind(QuestionKind):
         unmatched: list[dict[str, Any]] = []
         for said in read_list(reply, "spans"):
             if not isinstance(said, Mapping) or not isinstance(said.get("quote"), str):
-                raise unreadable_reply(gettext("A span of the reply has no quote."))
+                raise InvalidValueError(gettext("A span of the reply has no quote."))
             named = {
                 "category": read_key(dimension.options["categories"], said.get("category")),
                 "severity": read_key(dimension.options["severities"], said.get("severity")),

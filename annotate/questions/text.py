@@ -15,17 +15,13 @@ from annotate.questions.kind import (
     Options,
     QuestionKind,
     refuse_data,
-    unreadable_reply,
 )
 
 MOST_CHARACTERS = 10_000
 
 
 class TextKind(QuestionKind):
-    """A free answer, without distance and dispute; `data` is `{"text":
-
-    ...}`, `value` its number of characters.
-    """
+    """A free answer, without distance and dispute; `data` is {"text": ...}, `value` its characters."""
 
     key = "text"
     name = gettext_lazy("Free text")
@@ -64,7 +60,7 @@ class TextKind(QuestionKind):
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
         said = reply.get("text")
         if not isinstance(said, str) or not said.strip():
-            raise unreadable_reply(gettext("The reply has no text."))
+            raise InvalidValueError(gettext("The reply has no text."))
         return self.clean(dimension, None, {"text": said}, item)
 
     def clean(

@@ -16,7 +16,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import format_value
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
-from annotate.core.page import query_of
+from annotate.core.page import chosen_values, query_of
 from annotate.core.scale import int_if_whole
 from annotate.rating.commands.ratings import Answer, SaveOrigin
 from annotate.rating.evidence import Passage
@@ -302,17 +302,15 @@ class _Shared(dict[str, forms.Field]):
 AnswerForm.base_fields = _Shared(AnswerForm.base_fields)
 
 
-def _value_of(text: str) -> float:
-    return int_if_whole(float(text))
-
-
 class OwnWorkForm(forms.Form):
     """A filter of an annotator's own items; an unknown value matches all."""
 
     document = forms.ChoiceField(required=False, label=_("Document"))
     title = forms.CharField(required=False, label=_("Words in the document’s title"), max_length=200)
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
-    value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=_value_of, empty_value=None)
+    value = forms.TypedChoiceField(
+        required=False, label=_("Value"), coerce=lambda text: int_if_whole(float(text)), empty_value=None
+    )
     marked = forms.MultipleChoiceField(
         required=False, label=_("Only"), choices=Marked.choices, widget=forms.CheckboxSelectMultiple
     )
@@ -339,15 +337,7 @@ class OwnWorkForm(forms.Form):
 
     @property
     def chosen(self) -> OwnFilter:
-        self.is_valid()
-        known = self.cleaned_data.get
-        return OwnFilter(
-            document=known("document", ""),
-            title=known("title", ""),
-            dimension=known("dimension", ""),
-            value=known("value"),
-            marked=tuple(known("marked", ())),
-        )
+        return OwnFilter(**chosen_values(self))
 
     @property
     def query(self) -> str:

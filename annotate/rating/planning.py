@@ -355,6 +355,26 @@ class _Walk:
         every = self.checking.repeat_every
         return bool(every) and self.counts["repeat"] < self.counts[""] // every
 
+    def keep_one_back(self, document: list[int], to_come: int, work: int) -> list[int]:
+        """Return the items of a document for now; one stays in reserve if a return is due.
+
+        to_come, work: the numbers of items after this document, and of all.
+        """
+        every = self.checking.repeat_every
+        is_wanted = bool(every) and self.counts["repeat"] + len(self.kept) < work // every
+        # With fewer than GAP items to come, nothing of this document gets old enough for a repeat.
+        if len(document) < 2 or len(self.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
+            return document
+        kept = self.generator.choice(document)
+        self.kept[self.document_of[kept]] = kept
+        return [item for item in document if item != kept]
+
+    def return_once(self) -> bool:
+        pair = self.come_back()
+        for turn in pair:
+            self.meet(turn)
+        return bool(pair)
+
 
 def due(
     order: Iterable[Turn],
@@ -405,18 +425,20 @@ def insert_checks(
     # By document they come between documents.
     of = document_of
     documents = [list(group) for _, group in groupby(items, key=of.__getitem__)]
-    returns = _Returns(walk, len(items))
     for number, document in enumerate(documents):
         to_come = [item for later in documents[number + 1 :] for item in later]
-        for item in returns.keep_one_back(document, len(to_come)):
+        for item in walk.keep_one_back(document, len(to_come), len(items)):
             walk.meet(Turn(item))
         # Checks follow the document: gold items that fit, then returns to earlier documents.
         fitting = _fitting(gold, of, of[document[0]], [of[each] for each in to_come])
         while found := walk.due_gold(fitting):
             walk.meet(found[0])
-        while walk.is_repeat_due and returns.come():
+        while walk.is_repeat_due and walk.return_once():
             pass
-    returns.end()
+    # The remaining documents come again, each with a repeat while repeats are due.
+    while walk.kept:
+        if not (walk.is_repeat_due and walk.return_once()):
+            walk.meet(Turn(walk.kept.pop(next(iter(walk.kept)))))
     # Documents of one item keep nothing back, so their repeats come alone, and at the end.
     if all(len(document) == 1 for document in documents):
         while found := [check for check in walk.due([]) if check.check == "repeat"]:
@@ -426,37 +448,6 @@ def insert_checks(
 
 MOST_KEPT_BACK = 3
 """From how many documents an item is kept back at the same time."""
-
-
-class _Returns:
-    def __init__(self, walk: _Walk, work: int) -> None:
-        self.walk = walk
-        self.wanted = work // walk.checking.repeat_every if walk.checking.repeat_every else 0
-
-    def keep_one_back(self, document: list[int], to_come: int) -> list[int]:
-        """Return the items of a document for now; one stays in reserve if a return is due."""
-        walk = self.walk
-        is_wanted = walk.counts["repeat"] + len(walk.kept) < self.wanted
-        # With fewer than GAP items to come, nothing of this document gets old enough for a repeat.
-        if len(document) < 2 or len(walk.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
-            return document
-        kept = walk.generator.choice(document)
-        walk.kept[walk.document_of[kept]] = kept
-        return [item for item in document if item != kept]
-
-    def come(self) -> bool:
-        pair = self.walk.come_back()
-        for turn in pair:
-            self.walk.meet(turn)
-        return bool(pair)
-
-    def end(self) -> None:
-        """Return to the remaining documents; add a repeat to each while repeats are due."""
-        kept = self.walk.kept
-        while kept:
-            if self.walk.is_repeat_due and self.come():
-                continue
-            self.walk.meet(Turn(kept.pop(next(iter(kept)))))
 
 
 def keep_back(

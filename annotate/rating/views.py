@@ -31,10 +31,11 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import changes_of_wording, guideline_at, guideline_of
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one, rounds_of
+from annotate.core.strings import read_number
 from annotate.fastpath.sessions import Question, prefetch_request
 from annotate.rating.commands.assignments import (
     LOADED_AHEAD,
@@ -149,9 +150,9 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
             if next_position is None:
                 return redirect("rate", slug)
             return redirect("rate_item", slug, next_position)
-    ahead = request.headers.get("Concord-Ahead", "")
+    ahead = read_number(request.headers.get("Concord-Ahead", "")) or 0
     # The page's script asks for items only, to load them ahead.
-    if how_many := min(int(ahead), LOADED_AHEAD) if ahead.isdecimal() else 0:
+    if how_many := min(ahead, LOADED_AHEAD):
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
         "layout": "base.html",
@@ -377,16 +378,13 @@ def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
     """Record that the annotator has read a version of the guideline; without scripts, continue."""
     membership = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
-    version = request.POST.get("version", "")
-    acknowledge_wording(
-        annotator=membership, version=int(version) if version.isdecimal() else 0, by=request_user(request)
-    )
+    version = read_number(request.POST.get("version", "")) or 0
+    acknowledge_wording(annotator=membership, version=version, by=request_user(request))
     if "start" in request.POST:
         return redirect("rate", slug)
-    position = request.POST.get("position", "")
-    return (
-        redirect("rate_item", slug, int(position)) if position.isdecimal() else JsonResponse({"revision": 0})
-    )
+    # No URL of an item has more digits.
+    position = read_number(request.POST.get("position", ""), digits=10)
+    return JsonResponse({"revision": 0}) if position is None else redirect("rate_item", slug, position)
 
 
 def _rateable(request: HttpRequest, slug: str, position: int) -> Assignment:
@@ -484,22 +482,17 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
 @require_http_methods(["GET", "POST"])
 def plan(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    round, choice, status = round_one(project), plan_of(project), 200
+    round, choice = round_one(project), plan_of(project)
     form = PlanForm(request.POST or None, request.FILES or None, choice=choice)
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
-                # A preview shows the plan without saving it.
-                if "show" not in request.POST:
-                    choose_plan(project=project, **values)
-                    messages.success(request, gettext("The plan is saved; opening Round I follows it."))
-                    return redirect("plan", slug)
-                choice, status = AssignmentPlan(project=project, **values), 200
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
+            # A preview shows the plan without saving it.
+            if "show" not in request.POST:
+                choose_plan(project=project, **values)
+                messages.success(request, gettext("The plan is saved; opening Round I follows it."))
+                return redirect("plan", slug)
+            choice, outcome.status = AssignmentPlan(project=project, **values), 200
     context: dict[str, Any] = {"form": form, "round": round, "choice": choice}
     try:
         context["work"] = shared_out(round) if round else planned_work(choice)
@@ -509,4 +502,4 @@ def plan(request: Request, slug: str) -> HttpResponse:
         context["severities"] = severity_by_plan(choice)
         context["annotators"] = len(planned_annotators(project))
     template = "rating/plan.html#preview" if request.htmx else "rating/plan.html"
-    return render_in_project(request, project, template, context, status=status)
+    return render_in_project(request, project, template, context, status=outcome.status)

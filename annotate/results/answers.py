@@ -17,7 +17,6 @@ NO_SYSTEM = "–"
 
 
 def column_of(table: Table, key: str) -> list[Cell]:
-    """Return the cells of a column, none if the table does not have it."""
     positions = [index for index, column in enumerate(table.columns) if column.key == key]
     return [row[positions[0]] for row in table.rows] if positions else []
 

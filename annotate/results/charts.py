@@ -117,21 +117,17 @@ def _choose_columns(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequen
 
 
 def _point(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> Data:
-    point = {"value": cell.value, "note": note_of(table, row, cell, column)}
-    if cell.low is not None and cell.high is not None:
-        point |= {"low": cell.low, "high": cell.high}
-    return {**point, **({"link": cell.link} if cell.link else {})}
-
-
-def note_of(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> str:
-    """Return the description of a point: its heads, value, interval, n and method."""
+    # Its heads, value, interval, n and method.
     heads = ", ".join(str(head.value) for head in row[: table.heads])
     parts = [f"{heads}, {column.name}: {_words(cell, column)} {interval(cell, column)}".strip()]
     if cell.count is not None:
         parts.append(gettext("n = %(count)s") % {"count": f"{cell.count:,}"})
     if cell.how:
         parts.append(cell.how.partition(" (function")[0])
-    return " · ".join(parts)
+    point = {"value": cell.value, "note": " · ".join(parts)}
+    if cell.low is not None and cell.high is not None:
+        point |= {"low": cell.low, "high": cell.high}
+    return {**point, **({"link": cell.link} if cell.link else {})}
 
 
 def _words(cell: Cell, column: Column) -> str:

@@ -47,18 +47,8 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
         seconds=perf_counter() - began,
     )
     if not is_in_snapshot():
-        write_if_possible(lambda: _keep_page(row, result))
+        write_if_possible(lambda: _keep(row, is_limited=result.assumes))
     return KeptPage(row, version, sections)
-
-
-def _keep_page(row: ComputedResult, result: Result) -> None:
-    _keep(row)
-    if result.assumes:
-        # Keep only the latest pages of a name: the number of possible assumptions is unlimited.
-        page, _, _ = row.name.partition("?")
-        kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
-        latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]
-        kept.exclude(pk__in=list(latest)).delete()
 
 
 def keep_plot(*, project: Project, name: str, version: str, content: str) -> None:
@@ -130,7 +120,11 @@ RESULT_JOB = JobKind(
 )
 
 
-def _keep(row: ComputedResult) -> None:
+def _keep(row: ComputedResult, *, is_limited: bool = False) -> None:
+    """Store a result instead of the one of earlier data.
+
+    is_limited: True to keep only the latest pages of its name.
+    """
     ComputedResult.objects.update_or_create(
         project=row.project,
         name=row.name,
@@ -146,3 +140,9 @@ def _keep(row: ComputedResult) -> None:
             "problem": "",
         },
     )
+    if is_limited:
+        # The number of possible assumptions is unlimited.
+        page, _, _ = row.name.partition("?")
+        kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
+        latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]
+        kept.exclude(pk__in=list(latest)).delete()

@@ -12,7 +12,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
-from annotate.core.strings import is_for_spreadsheet
+from annotate.core.strings import is_for_spreadsheet, read_number
 from annotate.results.table import ColumnKind, Table
 from annotate.results.text import (
     MINUS,
@@ -94,13 +94,13 @@ class LatexChoices:
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> "LatexChoices":
         """Return the choices in a URL or a command line; missing or invalid ones have their defaults."""
-        digits, width = str(given.get("digits", "")), str(given.get("width", ""))
+        digits, width = (read_number(str(given.get(name, ""))) for name in ("digits", "width"))
         return cls(
             intervals=_one_of(Intervals, given.get("intervals")),
             environment=_one_of(Environment, given.get("environment")),
             transposed=bool(given.get("transposed")),
-            digits=min(int(digits), 9) if digits.isdecimal() else None,
-            width=min(max(float(width), 100), 2000) if width.isdecimal() else cls.width,
+            digits=None if digits is None else min(digits, 9),
+            width=cls.width if width is None else min(max(float(width), 100), 2000),
         )
 
 
@@ -123,7 +123,7 @@ class _RenderedCell(NamedTuple):
 
     value: str
     interval: str = ""
-    place: int | None = None
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _grid(table: Table, choices: LatexChoices) -> _Grid:
     marks, off = marks_of(table), choices.intervals is Intervals.OFF
     rows = [
         [
-            _RenderedCell(format_cell(cell, column, marks), "" if off else interval(cell, column), cell.place)
+            _RenderedCell(format_cell(cell, column, marks), "" if off else interval(cell, column), cell.rank)
             for cell, column in zip(row, columns, strict=True)
         ]
         for row in table.rows
@@ -282,14 +282,14 @@ def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
 
 def _width_of(cell: _RenderedCell, setting: _TableSetting) -> float:
     """Return the width of the first line of a cell at 10 pt; the best value is bold."""
-    value = _width(cell.value) * (_BOLD if cell.place == 1 else 1)
+    value = _width(cell.value) * (_BOLD if cell.rank == 1 else 1)
     return value if setting.below or not cell.interval else value + _width(f" {cell.interval}")
 
 
 def _lines_of(cell: _RenderedCell, setting: _TableSetting) -> tuple[str, str]:
     value, bounds = escape_latex(cell.value), escape_latex(cell.interval)
-    if cell.place:
-        value = rf"\textbf{{{value}}}" if cell.place == 1 else rf"\underline{{{value}}}"
+    if cell.rank:
+        value = rf"\textbf{{{value}}}" if cell.rank == 1 else rf"\underline{{{value}}}"
     return (value, bounds) if setting.below else (f"{value} {bounds}".strip(), "")
 
 

@@ -45,11 +45,6 @@ class Chart:
     refine: Callable[[Data, Tables], Data] | None = None
 
 
-def no_answer(_tables: Tables) -> str:
-    """Return an empty answer: the page shows its subject."""
-    return ""
-
-
 @dataclass(frozen=True)
 class FrontQuestion:
     title: str | Promise
@@ -80,7 +75,7 @@ class Arrangement:
     columns_in_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
     in_words: Sequence[str] = ()
     has_chart: bool = True
-    answer: Callable[[Tables], str] = no_answer
+    answer: Callable[[Tables], str] = lambda _tables: ""  # without one, the page shows its subject
     cards: Sequence[FrontQuestion] = ()
 
 
@@ -117,10 +112,6 @@ class Parameter:
         return asked
 
 
-def _offer_default(_project: Project) -> Sequence[tuple[str, str]]:
-    return [("", gettext("as in the data"))]
-
-
 @dataclass(frozen=True)
 class NumberParameter(Parameter):
     """A number that anyone may assume; an empty value, the first choice, means the number from the data.
@@ -129,7 +120,7 @@ class NumberParameter(Parameter):
     invisible differences.
     """
 
-    choices: Callable[[Project], Sequence[tuple[str, str]]] = _offer_default
+    choices: Callable[[Project], Sequence[tuple[str, str]]] = lambda _: [("", gettext("as in the data"))]
     least: float = 0
     most: float = 1_000
 

@@ -37,7 +37,7 @@ class Cell:
 
     low, high: its interval. interval_reason: the reason for a missing interval. warning: the reason not to
     use the value unchanged. count: the number of units (items, documents) behind it. how: the function, its
-    parameters and its source. link: URL of its subject. key: the ID of its subject for programs. `place`: 1
+    parameters and its source. link: URL of its subject. key: the ID of its subject for programs. rank: 1
     for the best of its column, 2 for the second best. tone: of a status, such as GOOD. note: a few words that
     pages show below it.
     """
@@ -52,7 +52,7 @@ class Cell:
     how: str = ""
     link: str = ""
     key: str = ""
-    place: int | None = None
+    rank: int | None = None
     tone: str = ""
     note: str = ""
 
@@ -228,7 +228,7 @@ def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: 
         for row in marked:
             value = row[index].value
             if isinstance(value, float):
-                row[index] = replace(row[index], place=rank.get(round(value, column.decimals)))
+                row[index] = replace(row[index], rank=rank.get(round(value, column.decimals)))
     return marked
 
 

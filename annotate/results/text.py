@@ -70,7 +70,6 @@ def number(value: float, column: Column) -> str:
 
 
 def interval(cell: Cell, column: Column) -> str:
-    """Return a value's interval in brackets, empty without an interval."""
     if cell.low is None or cell.high is None:
         return ""
     return f"[{number(cell.low, column)}, {number(cell.high, column)}]"
@@ -137,7 +136,7 @@ def on_one_line(value: str) -> str:
 
 def _emphasize(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     value = _escape_markdown(format_cell(cell, column, marks))
-    sign = {1: "**", 2: "_"}.get(cell.place or 0, "")
+    sign = {1: "**", 2: "_"}.get(cell.rank or 0, "")
     return f"{sign}{value}{sign} {_escape_markdown(interval(cell, column))}".strip()
 
 

@@ -78,7 +78,6 @@ class DisagreementForm(forms.Form):
             del self.fields["system"]
 
     def clean_document(self) -> str:
-        """Return the key of an existing document."""
         key: str = self.cleaned_data["document"]
         if key and not self._documents.filter(key=key).exists():
             raise forms.ValidationError(_("No document has this key."))
@@ -86,12 +85,10 @@ class DisagreementForm(forms.Form):
 
     @property
     def meant(self) -> Disagreement:
-        """The filter."""
         return Disagreement(**self._chosen_values)
 
     @property
     def query(self) -> str:
-        """The filter as a URL query."""
         return urlencode(self._chosen_values)
 
     @property

@@ -17,10 +17,11 @@ from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, points_of, problem_of_step
-from annotate.questions import KINDS, kind_of
+from annotate.questions import KINDS, QuestionKind, kind_of
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.question_settings import settings_of_kind
+from annotate.setup.template_file import LARGEST, MOST_CATEGORIES, SMALLEST
 
 # A dimension with its scale: one row of the form for each point that can be described.
 
@@ -54,8 +55,6 @@ USUAL_SCALES = {
 
 # Scales up to 0 to 10 show every point; longer ones their ends and the requested points.
 LONGEST_LISTED_SCALE = 11
-MOST_CATEGORIES = 20
-SMALLEST, LARGEST = -1000, 1000
 
 LEVELS = [
     (
@@ -68,21 +67,8 @@ LEVELS = [
 ]
 
 
-@dataclass(frozen=True)
-class KindChoice:
-    """A kind of question on the page: its key, name and description, its button, whether it is chosen."""
-
-    key: str
-    name: str | Promise
-    about: str | Promise
-    button: BoundWidget
-    chosen: bool
-
-
 SCALES = ("scale", "category")
-OF_SCALES = (
-    *("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level", "not_applicable"),
-)
+OF_SCALES = ("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level")
 
 
 class DimensionForm(forms.Form):
@@ -157,8 +143,7 @@ class DimensionForm(forms.Form):
                 )
         else:
             for name in OF_SCALES:
-                if name != "not_applicable":
-                    del self.fields[name]
+                del self.fields[name]
             self.fields.update(self.question_settings.fields())
         if self.kind_key == "category":
             self.fields["measurement_level"].required = False
@@ -192,9 +177,9 @@ class DimensionForm(forms.Form):
         return cls(initial=initial, earlier=earlier)
 
     @property
-    def kinds(self) -> Iterator[KindChoice]:
-        for each, button in zip(KINDS.values(), self["kind"], strict=True):
-            yield KindChoice(each.key, each.name, each.about, button, each.key == self.kind_key)
+    def kinds(self) -> Iterator[tuple[QuestionKind, BoundWidget]]:
+        """Each kind of question with its button."""
+        return zip(KINDS.values(), self["kind"], strict=True)
 
     @property
     def is_scale(self) -> bool:

@@ -43,7 +43,7 @@ from annotate.core.models import (
 from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import rounds_of
-from annotate.core.strings import split_sentences
+from annotate.core.strings import read_number, split_sentences
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
@@ -69,16 +69,7 @@ def earlier_questions(project: Project, dimension: Dimension | None) -> list[Dim
     return list(questions.filter(position__lt=dimension.position) if dimension else questions)
 
 
-@dataclass(frozen=True)
-class QuestionMaterial:
-    compares: bool
-    comparisons: int
-    has_parts: bool
-    outputs: int
-    with_parts: int
-
-
-def material_of_questions(project: Project) -> QuestionMaterial:
+def material_of_questions(project: Project) -> dict[str, int]:
     """Return the project's counts of the comparisons and parts that its questions need. Two queries."""
     kinds = set(project.dimensions.values_list("kind", flat=True))
     items = Item.objects.filter(document__project=project)
@@ -89,9 +80,7 @@ def material_of_questions(project: Project) -> QuestionMaterial:
         comparisons=Count("pk", filter=~is_output),
         with_parts=Count("pk", filter=is_output & Q(has_parts)),
     )
-    return QuestionMaterial(
-        compares=any(KINDS[kind].compares for kind in kinds), has_parts="parts" in kinds, **counts
-    )
+    return {"compares": any(KINDS[kind].compares for kind in kinds), "has_parts": "parts" in kinds, **counts}
 
 
 # The annotator's screen before Round I, with a real item and without answers.
@@ -121,7 +110,9 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
         number - 1 : number
     ].first()
     is_comparison = item.is_comparison if item else lacks_example and number == last
-    document_parts = item.document.parts if item else [_example_part()]
+    example = gettext("Here stands the document that the text is about.")
+    part = {"label": gettext("Part {number}").format(number=1), "text": example}
+    document_parts = item.document.parts if item else [part]
     text = item.text if item else gettext("Here stands the text to rate. Import items to see yours.")
     if is_comparison:
         content = _content_of_sides(
@@ -155,11 +146,6 @@ def _content_of_sides(item: Item | None, *, sides: int) -> ItemContent:
     texts = texts or [example.format(number=number) for number in range(1, sides + 1)]
     formats = [each.format for each in outputs] or [TextFormat.PLAIN.value] * len(texts)
     return ItemContent(sides=texts, formats=formats, order=range(len(texts)))
-
-
-def _example_part() -> dict[str, str]:
-    text = gettext("Here stands the document that the text is about.")
-    return {"label": gettext("Part {number}").format(number=1), "text": text}
 
 
 # All rows that belong to a project, whichever app they are of, in the order in which they can be deleted.
@@ -312,7 +298,7 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
     pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
     pending_invitations = pending.filter(
-        role=Role.ANNOTATOR, place__isnull=True, expires_at__gt=timezone.now()
+        role=Role.ANNOTATOR, membership__isnull=True, expires_at__gt=timezone.now()
     )
     found = own.values(
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
@@ -424,14 +410,14 @@ def own_templates(user: User) -> list[SavedTemplate]:
 
 def template_for(user: User, key: str) -> ProjectTemplate | None:
     """Return the template that Concord or this person has under a key, None for another. One query."""
-    number = key.removeprefix(OWN)
-    if not key.startswith(OWN) or not number.isdecimal():
+    number = read_number(key.removeprefix(OWN)) if key.startswith(OWN) else None
+    if number is None:
         return TEMPLATES.get(key)
-    saved = SavedTemplate.objects.filter(owner=user, pk=int(number)).first()
+    saved = SavedTemplate.objects.filter(owner=user, pk=number).first()
     return read_template(saved.content, key=key) if saved else None
 
 
-def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
+def template_of(project: Project) -> ProjectTemplate:
     """Return a project as a template: its questions and guidelines, without its data. Three queries."""
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
@@ -440,7 +426,7 @@ def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
     shown = [kept[key] for key in image_keys_in(*texts) if key in kept]
     return ProjectTemplate(
         key="",
-        name=name or project.name,
+        name=project.name,
         summary=project.description,
         guidelines=project.guidelines,
         dimensions=dimensions,
@@ -505,8 +491,19 @@ def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
     versions: list[GuidelineVersion] = []
     for guideline in found:
         # A version without ratings, a round or a note is used by judges only.
-        if guideline.pk in used or guideline.note:
-            versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
+        if guideline.pk not in used and not guideline.note:
+            continue
+        content = FrozenGuideline.from_json(guideline.content)
+        before = versions[-1].content if versions else None
+        versions.append(
+            GuidelineVersion(
+                guideline=guideline,
+                content=content,
+                in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
+                changes=list(changes_of_wording(before, content)) if before else [],
+                ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
+            )
+        )
     return versions[::-1], _to_ask(rounds.get(1))
 
 
@@ -544,22 +541,6 @@ def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet
     for each, same in found.items():
         reworded |= Q(dimension=each) & ~Q(guideline__in=same)
     return ratings.filter(reworded)
-
-
-def _version(
-    guideline: Guideline,
-    before: GuidelineVersion | None,
-    rounds: Mapping[int, Round],
-    given: Mapping[tuple[int, str], int],
-) -> GuidelineVersion:
-    content = FrozenGuideline.from_json(guideline.content)
-    return GuidelineVersion(
-        guideline=guideline,
-        content=content,
-        in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
-        changes=list(changes_of_wording(before.content, content)) if before else [],
-        ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
-    )
 
 
 def _to_ask(round: Round | None) -> list[AskAgain]:

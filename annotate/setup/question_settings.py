@@ -1,9 +1,11 @@
 """The settings of each question kind as fields of the dimension's page."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -22,16 +24,22 @@ ONE_LINE_EACH = _("One per line: “Name: description”. The description can be
 
 
 class QuestionSettings:
-    lists: Sequence[str] = ()
-    """The fields that list names and descriptions; their wording can change after Round I opened."""
+    """The fields of a kind.
+
+    lists: the fields that list names and descriptions; their wording can change after Round I opened.
+    """
+
     weighted = "severities"
 
+    def __init__(self, lists: Sequence[str] = (), **fields: forms.Field) -> None:
+        self.lists, self._fields = lists, fields
+
     def fields(self) -> dict[str, forms.Field]:
-        return {}
+        return deepcopy(self._fields)
 
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
         texts = {name: write_rows(options[name]) for name in self.lists if name in options}
-        return {name: options[name] for name in self.fields() if name in options} | texts
+        return {name: options[name] for name in self._fields if name in options} | texts
 
     def options(
         self, values: Mapping[str, Any], before: Mapping[str, Any], *, frozen: bool
@@ -40,10 +48,10 @@ class QuestionSettings:
 
         before: the stored options; a row keeps its key while its name stays, and by its number once frozen.
         """
-        named = {name: values.get(name) for name in self.fields() if name not in self.lists}
+        named = {name: values.get(name) for name in self._fields if name not in self.lists}
         rows = {
             name: keep_keys(
-                read_rows(values.get(name, ""), weighted=name == self.weighted),
+                read_rows(values.get(name, ""), before.get(name, ()), weighted=name == self.weighted),
                 before.get(name, ()),
                 by_number=frozen,
             )
@@ -52,41 +60,7 @@ class QuestionSettings:
         return {name: value for name, value in named.items() if value not in (None, "")} | rows
 
 
-class LabelsSettings(QuestionSettings):
-    lists = ("labels",)
-
-    def fields(self) -> dict[str, forms.Field]:
-        return {
-            "labels": _list(_("Labels"), most=MOST_LABELS),
-            "distance": forms.ChoiceField(
-                label=_("Distance between two answers"),
-                widget=forms.RadioSelect,
-                initial="jaccard",
-                choices=[
-                    ("jaccard", _("Jaccard: the share of labels that only one rater chose")),
-                    ("masi", _("MASI: as Jaccard, but a subset is nearer than another set")),
-                ],
-            ),
-        }
-
-
 class PartsSettings(QuestionSettings):
-    lists = ("labels",)
-
-    def fields(self) -> dict[str, forms.Field]:
-        labels = _list(_("Labels"), most=6)
-        labels.initial = gettext("Yes") + "\n" + gettext("No")
-        return {
-            "labels": labels,
-            "counts": forms.CharField(
-                label=_("Label that counts"),
-                max_length=80,
-                required=False,
-                help_text=_("Its share of the parts is the value of the item. Empty: the first label."),
-                widget=forms.TextInput(attrs={"dir": "auto"}),
-            ),
-        }
-
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
         names = {each["key"]: each["name"] for each in options.get("labels", ())}
         return {**super().initial(options), "counts": names.get(options.get("counts"), "")}
@@ -105,123 +79,43 @@ class PartsSettings(QuestionSettings):
         return made
 
 
-class PreferenceSettings(QuestionSettings):
-    def fields(self) -> dict[str, forms.Field]:
-        return {
-            "strength": forms.TypedChoiceField(
-                label=_("Strength"),
-                coerce=int,
-                initial=1,
-                widget=forms.RadioSelect,
-                choices=[
-                    (1, _("one: an output is better")),
-                    (2, _("two: slightly better, better")),
-                    (MOST_STRENGTH, _("three: slightly better, better, much better")),
-                ],
-            ),
-            "ties": forms.BooleanField(label=_("Offer a tie"), required=False, initial=True),
-            "tie_disputes": forms.BooleanField(
-                label=_("A tie and a winner are a dispute"),
-                required=False,
-                help_text=_("Without it, only different winners are one."),
-            ),
-        }
-
-
-class RankingSettings(QuestionSettings):
-    def fields(self) -> dict[str, forms.Field]:
-        return {
-            "ties": forms.BooleanField(label=_("Outputs can share a rank"), required=False, initial=True),
-            "best_worst": forms.BooleanField(
-                label=_("Only the best and the worst"),
-                required=False,
-                help_text=_("Best-worst scaling: raters choose two outputs, and none can share a rank."),
-            ),
-        }
-
-
-class SpansSettings(QuestionSettings):
-    """Categories, severities with weights, and whether raters mark the output or also the source."""
-
-    lists = ("categories", "severities")
-
-    def fields(self) -> dict[str, forms.Field]:
-        severities = _list(_("Severities"), most=9)
-        severities.help_text = _(
-            "One per line with its weight: “major = 5”, or “major = 5: description”. MQM weighs minor 1, "
-            "major 5 and critical 25. Weights go up to {most}."
-        ).format(most=LARGEST_WEIGHT)
-        severities.initial = write_rows((*USUAL_SEVERITIES, CRITICAL))
-        return {
-            "categories": _list(_("Categories"), most=50),
-            "severities": severities,
-            "where": forms.ChoiceField(
-                label=_("Spans are marked in"),
-                widget=forms.RadioSelect,
-                initial="output",
-                choices=[("output", _("the output")), ("both", _("the output and the document"))],
-            ),
-        }
-
-
-class TextSettings(QuestionSettings):
-    def fields(self) -> dict[str, forms.Field]:
-        return {
-            "longest": forms.IntegerField(
-                label=_("Longest answer, in characters"),
-                min_value=1,
-                max_value=MOST_CHARACTERS,
-                initial=1000,
-            )
-        }
-
-
-SETTINGS: Mapping[str, QuestionSettings] = {
-    "labels": LabelsSettings(),
-    "parts": PartsSettings(),
-    "preference": PreferenceSettings(),
-    "ranking": RankingSettings(),
-    "spans": SpansSettings(),
-    "text": TextSettings(),
-}
-
-
-def settings_of_kind(kind: str) -> QuestionSettings:
-    return SETTINGS.get(kind, QuestionSettings())
-
-
 def write_rows(rows: Rows) -> str:
-    lines = []
-    for row in rows:
-        weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""
-        description = f": {row['description']}" if row.get("description") else ""
-        lines.append(f"{row['name']}{weight}{description}")
-    return "\n".join(lines)
+    return "\n".join(map(_write_row, rows))
 
 
-def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
-    """Read the output of `write_rows`. Raises InvalidValueError for a weight that is no number."""
+def _write_row(row: Mapping[str, Any]) -> str:
+    weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""
+    description = f": {row['description']}" if row.get("description") else ""
+    # A description from the API may have several lines.
+    return " ".join(f"{row['name']}{weight}{description}".split())
+
+
+def read_rows(text: str, before: Rows = (), *, weighted: bool = False) -> list[dict[str, Any]]:
+    """Read the output of `write_rows`. Raises InvalidValueError for a weight that is no number.
+
+    before: the stored rows. An unchanged line is its stored row: a name from the API may contain “: ”.
+    """
+    stored = {_write_row(row): row for row in before}
     rows = []
     for line in text.splitlines():
+        if line.strip() in stored:
+            rows.append(dict(stored[line.strip()]))
+            continue
         head, _colon, description = line.strip().partition(": ")
         row: dict[str, Any] = {"name": head.rstrip(": "), "description": description.strip()}
         if weighted and head:
             # From the right, because a name may contain “=”.
             row["name"], _equals, weight = (each.strip() for each in head.rstrip(": ").rpartition("="))
-            row["weight"] = _read_weight(weight, line)
+            try:
+                # Some languages write a comma before decimals.
+                row["weight"] = int_if_whole(float(weight.replace(",", ".")))
+            except (ValueError, OverflowError):
+                raise InvalidValueError(
+                    gettext("“{line}” has no weight: write “name = number”.").format(line=line.strip()[:80])
+                ) from None
         if head:
             rows.append(row)
     return rows
-
-
-def _read_weight(weight: str, line: str) -> float:
-    try:
-        # Some languages write a comma before decimals.
-        return int_if_whole(float(weight.replace(",", ".")))
-    except (ValueError, OverflowError):
-        raise InvalidValueError(
-            gettext("“{line}” has no weight: write “name = number”.").format(line=line.strip()[:80])
-        ) from None
 
 
 def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *, by_number: bool) -> Rows:
@@ -232,15 +126,105 @@ def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *
         return [{**row, "key": old["key"]} for row, old in zip(rows, known, strict=True)]
     keys = {old["name"].casefold(): old["key"] for old in known}
     return [
-        {**row, "key": keys[row["name"].casefold()]} if row["name"].casefold() in keys else row
+        {"key": keys[row["name"].casefold()], **row} if row["name"].casefold() in keys else row
         for row in rows
     ]
 
 
-def _list(label: Any, *, most: int) -> forms.CharField:
+def _list(label: Any, *, most: int, **others: Any) -> forms.CharField:
     return forms.CharField(
         label=label,
         max_length=most * 600,
         widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
-        help_text=ONE_LINE_EACH,
+        **{"help_text": ONE_LINE_EACH, **others},
     )
+
+
+SETTINGS: Mapping[str, QuestionSettings] = {
+    "labels": QuestionSettings(
+        lists=("labels",),
+        labels=_list(_("Labels"), most=MOST_LABELS),
+        distance=forms.ChoiceField(
+            label=_("Distance between two answers"),
+            widget=forms.RadioSelect,
+            initial="jaccard",
+            choices=[
+                ("jaccard", _("Jaccard: the share of labels that only one rater chose")),
+                ("masi", _("MASI: as Jaccard, but a subset is nearer than another set")),
+            ],
+        ),
+    ),
+    "parts": PartsSettings(
+        lists=("labels",),
+        labels=_list(_("Labels"), most=6, initial=lambda: gettext("Yes") + "\n" + gettext("No")),
+        counts=forms.CharField(
+            label=_("Label that counts"),
+            max_length=80,
+            required=False,
+            help_text=_("Its share of the parts is the value of the item. Empty: the first label."),
+            widget=forms.TextInput(attrs={"dir": "auto"}),
+        ),
+    ),
+    "preference": QuestionSettings(
+        strength=forms.TypedChoiceField(
+            label=_("Strength"),
+            coerce=int,
+            initial=1,
+            widget=forms.RadioSelect,
+            choices=[
+                (1, _("one: an output is better")),
+                (2, _("two: slightly better, better")),
+                (MOST_STRENGTH, _("three: slightly better, better, much better")),
+            ],
+        ),
+        ties=forms.BooleanField(label=_("Offer a tie"), required=False, initial=True),
+        tie_disputes=forms.BooleanField(
+            label=_("A tie and a winner are a dispute"),
+            required=False,
+            help_text=_("Without it, only different winners are one."),
+        ),
+    ),
+    "ranking": QuestionSettings(
+        ties=forms.BooleanField(label=_("Outputs can share a rank"), required=False, initial=True),
+        best_worst=forms.BooleanField(
+            label=_("Only the best and the worst"),
+            required=False,
+            help_text=_("Best-worst scaling: raters choose two outputs, and none can share a rank."),
+        ),
+    ),
+    # Categories, severities with weights, and whether raters mark the output or also the source.
+    "spans": QuestionSettings(
+        lists=("categories", "severities"),
+        categories=_list(_("Categories"), most=50),
+        severities=_list(
+            _("Severities"),
+            most=9,
+            help_text=format_lazy(
+                _(
+                    "One per line with its weight: “major = 5”, or “major = 5: description”. MQM weighs "
+                    "minor 1, major 5 and critical 25. Weights go up to {most}."
+                ),
+                most=LARGEST_WEIGHT,
+            ),
+            initial=write_rows((*USUAL_SEVERITIES, CRITICAL)),
+        ),
+        where=forms.ChoiceField(
+            label=_("Spans are marked in"),
+            widget=forms.RadioSelect,
+            initial="output",
+            choices=[("output", _("the output")), ("both", _("the output and the document"))],
+        ),
+    ),
+    "text": QuestionSettings(
+        longest=forms.IntegerField(
+            label=_("Longest answer, in characters"),
+            min_value=1,
+            max_value=MOST_CHARACTERS,
+            initial=1000,
+        )
+    ),
+}
+
+
+def settings_of_kind(kind: str) -> QuestionSettings:
+    return SETTINGS.get(kind, QuestionSettings())

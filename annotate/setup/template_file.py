@@ -38,7 +38,7 @@ MOST_BYTES = 20 * 1024 * 1024
 # URLs use these words instead of a dimension's key.
 RESERVED_KEYS = frozenset({"new"})
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
-SMALLEST, LARGEST_VALUE = -1000, 1000
+SMALLEST, LARGEST = -1000, 1000
 MOST_CATEGORIES = 20
 STEP_PROBLEMS = {
     "decimals": gettext_lazy("must have two decimals at most and be above 0."),
@@ -411,13 +411,13 @@ def free_key(name: str, taken: Container[str]) -> str:
 
 def _add_scale(spec: DimensionSpec, reading: _Reading) -> DimensionSpec:
     scale, named = reading.part("scale"), reading.content.get("kind") == "category"
-    minimum = scale.number("minimum", SMALLEST, LARGEST_VALUE, 1)
-    maximum = scale.number("maximum", SMALLEST, LARGEST_VALUE, 5)
+    minimum = scale.number("minimum", SMALLEST, LARGEST, 1)
+    maximum = scale.number("maximum", SMALLEST, LARGEST, 5)
     spec = replace(
         spec,
         scale_minimum=minimum,
         scale_maximum=maximum,
-        scale_step=scale.points("step", SMALLEST_STEP, LARGEST_VALUE) or 1,
+        scale_step=scale.points("step", SMALLEST_STEP, LARGEST) or 1,
         measurement_level=scale.text("level") or ("nominal" if named else "interval"),
         not_applicable=scale.truth("not_applicable"),
         points=tuple(_point(each, minimum, maximum) for each in scale.parts("points")),

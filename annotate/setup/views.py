@@ -27,9 +27,10 @@ from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
+from annotate.core.strings import read_number
 from annotate.rating.queries.plans import plan_of
 from annotate.rating.queries.work import rows_as_html
 from annotate.setup.commands import (
@@ -84,12 +85,10 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def dimension_new(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    try:
+    with MessageOutcome(request):
         refuse_frozen(project)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("dimensions", slug)
-    return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+        return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+    return redirect("dimensions", slug)
 
 
 @login_required
@@ -113,7 +112,7 @@ def dimension(request: Request, slug: str, key: str) -> HttpResponse:
 def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     moved = dimension_in(project_for_admin(request.user, slug), key)
     way = "up" if "up" in request.POST else "down"
-    with show_refusal(request):
+    with MessageOutcome(request):
         move_dimension(dimension=moved, up=way == "up")
     return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
 
@@ -122,25 +121,19 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
     copied = dimension_in(project_for_admin(request.user, slug), key)
-    try:
+    with MessageOutcome(request):
         made = duplicate_dimension(dimension=copied)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("dimensions", slug)
-    messages.success(
-        request,
-        gettext("{name} was added below {name_2}. Give it its own name.").format(
-            name=made.name, name_2=copied.name
-        ),
-    )
-    return redirect("dimension", slug, made.key)
+        said = gettext("{name} was added below {name_2}. Give it its own name.")
+        messages.success(request, said.format(name=made.name, name_2=copied.name))
+        return redirect("dimension", slug, made.key)
+    return redirect("dimensions", slug)
 
 
 @login_required
 @require_POST
 def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
     removed = dimension_in(project_for_admin(request.user, slug), key)
-    with show_refusal(request):
+    with MessageOutcome(request):
         remove_dimension(dimension=removed)
         messages.success(request, gettext("{name} is removed.").format(name=removed.name))
     return redirect("dimensions", slug)
@@ -157,15 +150,11 @@ def _edit(
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
     form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
-    status = 200 if entered is None else 422
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("dimensions", project.slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
-    return _page(request, project, edited, form, status=status)
+    return _page(request, project, edited, form, status=outcome.status)
 
 
 PARTS_OF_PAGE = {
@@ -233,7 +222,7 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
     found = image_in(project_for_admin(request.user, slug), key)
-    with show_refusal(request):
+    with MessageOutcome(request):
         remove_image(image=found)
         messages.success(request, gettext("“{name}” is removed.").format(name=found.name))
     return redirect("images", slug)
@@ -266,28 +255,24 @@ def settings(request: Request, slug: str) -> HttpResponse:
     frozen = is_frozen(project)
     entered = request.POST if request.method == "POST" else None
     form = SettingsPageForm(entered, project=project, frozen=frozen)
-    status = 200
-    if request.method == "POST" and "show" not in request.POST:
-        status = 422
-        try:
-            if form.is_valid():
-                # Guidelines of an open round change by a new version, which needs a note.
-                if frozen and form.reworded:
-                    reword_guidelines(
-                        project=project,
-                        guidelines=form.cleaned_data["guidelines"],
-                        note=form.cleaned_data["note"],
-                        by=request_user(request),
-                    )
-                update_project(project=project, **form.settings)
-                messages.success(request, gettext("The settings are saved."))
-                return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if "show" in request.POST:
+            outcome.status = 200
+        elif form.is_valid():
+            # Guidelines of an open round change by a new version, which needs a note.
+            if frozen and form.reworded:
+                reword_guidelines(
+                    project=project,
+                    guidelines=form.cleaned_data["guidelines"],
+                    note=form.cleaned_data["note"],
+                    by=request_user(request),
+                )
+            update_project(project=project, **form.settings)
+            messages.success(request, gettext("The settings are saved."))
+            return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
     template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
     shown = {"form": form, "frozen": frozen, "form_before_next": "settings-form"}
-    return render_in_project(request, project, template, shown, status=status)
+    return render_in_project(request, project, template, shown, status=outcome.status)
 
 
 # The end of the set-up: everything at a glance, and the annotator's screen on a real item.
@@ -318,8 +303,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    asked = request.GET.get("item", "")
-    page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)
+    page, guideline = preview_page(project, read_number(request.GET.get("item", "")) or 1)
     context = {
         "project": project,
         "round": page.assignment.round,
@@ -434,12 +418,8 @@ def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     dimension, round = dimension_in(project, key), round_one(project)
     if round is None:
         raise Http404(gettext("Round I has not been opened."))
-    with show_refusal(request):
+    with MessageOutcome(request):
         asked = ask_again(round=round, dimension=dimension)
-        messages.success(
-            request,
-            gettext("Raters review {asked:,} of their ratings of {name} now.").format(
-                asked=asked, name=dimension.name
-            ),
-        )
+        said = gettext("Raters review {asked:,} of their ratings of {name} now.")
+        messages.success(request, said.format(asked=asked, name=dimension.name))
     return redirect("guideline_versions", slug)

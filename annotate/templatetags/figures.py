@@ -23,7 +23,6 @@ def p_value(value: float) -> str:
 
 @register.filter
 def interval(coefficient: Coefficient) -> str:
-    """Return the interval in brackets, or nothing without one."""
     found = coefficient.interval
     return f"[{decimals(found.low)}, {decimals(found.high)}]" if found else ""
 

@@ -159,7 +159,6 @@ def heads_of(table: Table) -> SafeString:
 
 @register.filter
 def first_rows(table: Table, most: int) -> Table:
-    """Return the table with its first rows only."""
     return replace(table, rows=list(table.rows[:most]))
 
 
@@ -223,7 +222,7 @@ def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)
     if cell.link and column.kind is ColumnKind.TEXT:
         return _lead(cell, shown)
-    return format_html(_EMPHASIS[cell.place], shown) if cell.place else shown
+    return format_html(_EMPHASIS[cell.rank], shown) if cell.rank else shown
 
 
 def _round_column(column: Column) -> Column:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.core.access import project_for_admin, project_for_reader, roles_in
 from annotate.core.errors import DomainError
 from annotate.core.models import Role, VersionRequest
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.forms import VersionForm
 from annotate.versions.queries import (
@@ -25,18 +25,13 @@ from annotate.versions.queries import (
 @login_required
 @require_http_methods(["GET", "POST"])
 def versions(request: Request, slug: str) -> HttpResponse:
-    is_post, status = request.method == "POST", 200
+    is_post = request.method == "POST"
     project = (project_for_admin if is_post else project_for_reader)(request.user, slug)
     form = VersionForm(request.POST if is_post else None)
-    if is_post:
-        status = 422
-        try:
-            if form.is_valid():
-                request_version(project=project, by=request_user(request), **form.cleaned_data)
-                return redirect("versions", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            request_version(project=project, by=request_user(request), **form.cleaned_data)
+            return redirect("versions", slug)
     under_way = request_under_way(project)
     context = {
         "form": form,
@@ -48,7 +43,7 @@ def versions(request: Request, slug: str) -> HttpResponse:
         "is_made": under_way is not None and under_way.status != VersionRequest.Status.STOPPED,
         "editions": editions_of(project, request.user),
     }
-    return render_in_project(request, project, "versions/versions.html", context, status=status)
+    return render_in_project(request, project, "versions/versions.html", context, status=outcome.status)
 
 
 @login_required

@@ -1,4 +1,4 @@
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -17,7 +17,15 @@ from annotate.core.access import may_begin_projects, project_for_admin, project_
 from annotate.core.configuration import project_cards
 from annotate.core.errors import DomainError
 from annotate.core.models import Role
-from annotate.core.page import READERS, Request, offer_choices, render_in_project, request_user, show_refusal
+from annotate.core.page import (
+    READERS,
+    FormOutcome,
+    MessageOutcome,
+    Request,
+    offer_choices,
+    render_in_project,
+    request_user,
+)
 from annotate.core.strings import is_for_spreadsheet
 from annotate.disputes.queries.activity import waiting_for_adjudicator
 from annotate.exports.commands import note_export
@@ -68,7 +76,7 @@ class AuditForm(forms.Form):
             word=given.get("word", "").strip(),
             since=_midnight(since) if since else None,
             # That day is included.
-            until=_midnight(until + timedelta(days=1)) if until else None,
+            until=_midnight(until) + timedelta(days=1) if until else None,
         )
 
 
@@ -80,7 +88,9 @@ class DeletionForm(forms.Form):
     )
 
 
-def _midnight(day: Any) -> datetime:
+def _midnight(day: date) -> datetime:
+    # UTC may have no such moment on the first or last day of the calendar. No act is that old or that new.
+    day = min(max(day, date(1000, 1, 1)), date(9000, 1, 1))
     return timezone.make_aware(datetime.combine(day, time.min))
 
 
@@ -194,7 +204,7 @@ def round_one(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     command, done = STEPS[step]
-    with show_refusal(request):
+    with MessageOutcome(request):
         command(project=project, by=request_user(request))
         messages.success(request, gettext(done))
     return redirect("project", slug)
@@ -206,15 +216,11 @@ def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = access.round_in(project, number)
     form = DeadlineForm(request.POST or None, initial={"deadline": round.deadline})
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.method == "POST" and form.is_valid():
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
             set_deadline(round=round, deadline=form.cleaned_data["deadline"], by=request_user(request))
             messages.success(request, gettext("The deadline is saved; raters see it with their work."))
             return redirect("project", slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
     return render_in_project(
-        request, project, "watching/deadline.html", {"form": form, "round": round}, status=status
+        request, project, "watching/deadline.html", {"form": form, "round": round}, status=outcome.status
     )

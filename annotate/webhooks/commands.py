@@ -41,12 +41,6 @@ WEBHOOK_GUARD = Guard(
 )
 
 
-def refuse_url(url: str) -> None:
-    """Raise InvalidValueError for a URL that no webhook can have. Asks no name server."""
-    if sentence := WEBHOOK_GUARD.problem_of(url):
-        raise InvalidValueError(sentence, fields={"url": sentence})
-
-
 # One POST to a URL that anyone may have typed: checked, timed, not redirected, and hardly read.
 
 SILENCE = 10.0  # seconds without a byte
@@ -283,7 +277,9 @@ def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) ->
 
 
 def _check_webhook(url: str, events: Collection[str]) -> list[str]:
-    refuse_url(url)
+    # This asks no name server.
+    if sentence := WEBHOOK_GUARD.problem_of(url):
+        raise InvalidValueError(sentence, fields={"url": sentence})
     wanted = [event for event in EVENTS if event in events]
     if not wanted or len(wanted) < len(set(events)):
         sentence = gettext("Choose events of these: {events}.").format(events=", ".join(EVENTS))

@@ -6,10 +6,6 @@ from django.utils.translation import gettext_lazy as _
 from annotate.webhooks.events import EVENTS
 
 
-def _events() -> list[tuple[str, str]]:
-    return [(key, f"{key}: {says}") for key, says in EVENTS.items()]
-
-
 class WebhookForm(forms.Form):
     """The URL and events of a webhook."""
 
@@ -20,5 +16,7 @@ class WebhookForm(forms.Form):
         widget=forms.URLInput,
     )
     events = forms.MultipleChoiceField(
-        label=_("Events"), choices=_events, widget=forms.CheckboxSelectMultiple
+        label=_("Events"),
+        choices=lambda: [(key, f"{key}: {says}") for key, says in EVENTS.items()],
+        widget=forms.CheckboxSelectMultiple,
     )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.core.access import delivery_of, project_for_admin, webhook_in
 from annotate.core.errors import DomainError
 from annotate.core.models import Webhook
-from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, add_refusal, render_in_project, request_user
 from annotate.webhooks.commands import (
     add_webhook,
     change_webhook,
@@ -41,7 +41,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
             made, secret = add_webhook(project=project, by=request_user(request), **form.cleaned_data)
             context, status = {"form": WebhookForm(), "made": made, "secret": secret}, 200
         except DomainError as error:
-            _show(form, error)
+            add_refusal(form, error)
     context["webhooks"] = webhooks_of(project)
     return render_in_project(request, project, "webhooks/list.html", context, status=status)
 
@@ -58,7 +58,7 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(request, gettext("The webhook is saved."))
             return redirect("webhook", slug, pk)
         except DomainError as error:
-            _show(form, error)
+            add_refusal(form, error)
     return _page(request, found, form, status=422 if request.method == "POST" else 200)
 
 
@@ -77,7 +77,7 @@ def webhook_secret(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = webhook_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         try_webhook(webhook=found)
         messages.success(request, gettext("Test delivery sent. Its response will appear in the log."))
     return redirect("webhook", slug, pk)
@@ -105,7 +105,7 @@ def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
     found = delivery_of(webhook_in(project_for_admin(request.user, slug), pk), delivery)
-    with show_refusal(request):
+    with MessageOutcome(request):
         send_again(delivery=found)
         messages.success(request, gettext("Delivery sent again. Its response will appear in the log."))
     return redirect("webhook", slug, pk)
@@ -124,8 +124,3 @@ def _page(
         "has_more": len(deliveries) > SHOWN,
     }
     return render_in_project(request, found.project, "webhooks/webhook.html", context, status=status)
-
-
-def _show(form: WebhookForm, error: DomainError) -> None:
-    for field, sentence in (error.fields or {"": error.message}).items():
-        form.add_error(field or None, sentence)

@@ -93,12 +93,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def find_server_commands() -> dict[str, EntryPoint]:
-    """Return the commands of an installed server by their names."""
     return {each.name: each for each in entry_points(group="concord.commands")}
 
 
 def list_commands() -> list[ApiCommand]:
-    """Return every operation with its unique name."""
     return [command for each in load_operations().values() for command in _commands_of(each)]
 
 

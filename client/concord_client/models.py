@@ -1469,6 +1469,7 @@ class InvitedRow(TypedDict):
     made: list[InvitationRow]
     members: list[str]
     waiting: list[str]
+    unmailed: list[str]
 
 
 class ItemRow(TypedDict):

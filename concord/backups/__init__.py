@@ -16,7 +16,7 @@ from concord.backups.archive import (
     SECRETS,
     BackupError,
     dump_files,
-    held_files,
+    file_links,
     hold_files,
     loaded_files,
     lock_secrets,
@@ -34,7 +34,7 @@ RESTORED = "restored.env"
 def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
     """Write a backup and read it again; return its contents. Concord stays usable during the backup."""
     # In this order: the manifest has the digests of all parts, and the secrets that of the manifest.
-    with writing(path) as writer, held_files() as held:
+    with writing(path) as writer, file_links() as held:
         hold_files(held)
         made_at = timezone.now()
         database = dump_database(writer)

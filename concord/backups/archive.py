@@ -170,7 +170,7 @@ FOLDER = "uploads/"
 
 
 @contextmanager
-def held_files() -> Iterator[Path]:
+def file_links() -> Iterator[Path]:
     """Create a folder of links to files, so that a file deleted during the backup is still in it."""
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix="backup-") as folder:
         yield Path(folder)

@@ -40,9 +40,9 @@ from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.learn_certificates import (
     LoadedCalibration,
+    all_lapses,
     batch_of,
     bound_now,
-    check_lapses,
     decide_items,
     load_calibration,
     population_of,
@@ -103,9 +103,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
         "project", *OF_JUDGES
     )
     # The newest copied certificates that still hold for the judges of the addition.
-    holding = (
-        each for each in made.order_by("-pk") if not any(check_lapses(load_calibration(each)).values())
-    )
+    holding = (each for each in made.order_by("-pk") if not all_lapses(load_calibration(each)))
     calibration = next(holding, None) or _learn(addition, learned, by)
     follows = route_of(addition.benchmark).policy
     spec = policy_from_certificates(
@@ -142,7 +140,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
         keys = dict(judge.project.dimensions.values_list("pk", "key"))
         ids = dict(project.dimensions.values_list("key", "pk"))
         settings: dict[str, Any] = {name: getattr(judge, name) for name in names_of_settings()}
-        settings["asked_together"] = [keys[pk] for pk in judge.asked_together]
+        settings["asked_together"] = [keys[pk] for pk in judge.asked_together if pk in keys]
         template = judge.template
         wordings = {
             str(ids[keys[int(pk)]]): text

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from django.db.models.functions import Length
 from django.utils.translation import gettext
 
@@ -18,7 +17,7 @@ from judges.core.judge_settings import BOUND_SETTINGS
 from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
-from judges.results.queries.scores import material_of, samples_of
+from judges.results.queries.scores import material_of, mean_of_samples, samples_of
 from judges.routing.queries.calibration_state import RunToAsk, asking_of
 from judges.routing.queries.route_by_certificates import refusal_where_learned
 from judges.routing.queries.state import describe_stops
@@ -63,7 +62,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
     keys = dict(Dimension.objects.filter(project=judge.project_id).values_list("pk", "key"))
     found: dict[str, Any] = {each.key: each.read(judge) for each in BOUND_SETTINGS}
     # Values with ids of dimensions are replaced, since these differ between the two projects.
-    found["asked_together"] = [keys[pk] for pk in judge.asked_together]
+    found["asked_together"] = [keys[pk] for pk in judge.asked_together if pk in keys]
     if judge.template:
         wordings = {keys[int(pk)]: text for pk, text in judge.template.wordings.items() if int(pk) in keys}
         found["prompt_digest"] = [judge.template.text, judge.template.pattern, sorted(wordings.items())]
@@ -169,9 +168,7 @@ def _values(
     samples = samples_of([judge], material)
     found: dict[str, tuple[str, dict[str, list[float]]]] = {}
     for each in material.dimensions:
-        given = samples[judge.pk, each.key].as_read
-        # Rows without a value are excluded: `nanmean` would warn of them.
-        means = np.array([np.nanmean(row) if not np.isnan(row).all() else np.nan for row in given])
+        means = mean_of_samples(samples[judge.pk, each.key].as_read)
         by_system: dict[str, list[float]] = {}
         rows = zip(material.document_keys, material.systems, means.tolist(), strict=True)
         for document, system, value in rows:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext_noop
 
 from annotate.core.access import roles_in
-from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role
 from annotate.core.page import ADMINS, READERS, NewPages, Page, Request, render_in_project
 
@@ -80,8 +80,7 @@ def render_judges(
     return response
 
 
-def add_refusal(form: forms.Form, error: DomainError) -> int:
-    """Attach a command's error to the form fields that it concerns and return the response status."""
-    for field, message in error.fields.items() or [(None, error.message)]:
-        form.add_error(field if field in form.fields else None, message)
-    return error.status
+def offer(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ModelChoiceField)
+    field.queryset = rows

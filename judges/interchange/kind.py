@@ -107,7 +107,7 @@ def _preview(
     upload: DataImport, opening: Opening, mapping: JudgmentMapping, chosen: Mapping[str, Any]
 ) -> JudgmentPreview:
     del chosen
-    source = source_of(upload, mapping, kept=opening.record_store)
+    source = source_of(upload, mapping, kept=opening)
     return preview_judgments(project=upload.project, source=source)
 
 

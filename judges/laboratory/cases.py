@@ -73,7 +73,6 @@ class Case:
 
     @property
     def is_unanimous(self) -> bool:
-        """Return True if people ended with one value."""
         return len(set(self.after)) == 1
 
     @staticmethod
@@ -84,6 +83,11 @@ class Case:
     def error(self) -> float:
         """The judge's value minus people's value; 0 if the judge has none."""
         return 0.0 if self.judge is None else self.judge - self.value
+
+    @property
+    def excerpt(self) -> str:
+        """The most informative excerpt: a reason of people, or else the judge's, or else the output."""
+        return next(iter(self.reasons), "") or self.rationale or self.text
 
     @property
     def direction(self) -> str:

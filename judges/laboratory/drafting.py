@@ -124,18 +124,13 @@ def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any
         template = drafting.judge.template
         # The request hides the pool of examples behind a placeholder, which the reply keeps.
         text = restore_pool(text, template.text_about(proposal.dimension_id)) if template else text
-        problem = _problem_of_wording(drafting.judge, text)
+        try:
+            METHODS[drafting.judge.method].check(text)
+        except ValueError as error:
+            problem = str(error)
     if problem:
         return {"status": Proposal.Status.FAILED, "problem": problem}
     return {"status": Proposal.Status.PROPOSED, "text": text, "drafted_by": drafting.drafter.model}
-
-
-def _problem_of_wording(judge: Judge, text: str) -> str:
-    try:
-        METHODS[judge.method].check(text)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 @transaction.atomic

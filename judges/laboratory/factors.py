@@ -54,18 +54,13 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Factor:
-    """A factor that varies, a key of FACTORS, and the names of its levels, the base judge's own first."""
-
-    key: str
-    levels: Sequence[str]
-
-
-@dataclass(frozen=True)
 class CrossedDesign:
-    """An experiment: its factors, and the judge of each combination; the last factor changes fastest."""
+    """An experiment: its factors, and the judge of each combination; the last factor changes fastest.
 
-    factors: Sequence[Factor]
+    factors: each with its `key` in FACTORS and the names of its `levels`, the base judge's own first.
+    """
+
+    factors: Sequence[dict[str, Any]]
     variants: Sequence[JudgeSpec]
 
 
@@ -97,7 +92,7 @@ def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
         for level in changed:
             variant = _change(variant, level)
         variants.append(replace(variant, name=_name(base.name, changed, position)))
-    crossed = [Factor(key, [level.name for level in found]) for key, found in levels.items()]
+    crossed = [{"key": key, "levels": [level.name for level in found]} for key, found in levels.items()]
     return CrossedDesign(crossed, variants)
 
 

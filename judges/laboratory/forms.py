@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
+from judges.core.page import offer
 from judges.endpoints.queries import shipped_prompt, templates_of, usable_judges
 from judges.laboratory.cases import STYLES
 from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
@@ -81,14 +82,11 @@ class PanelForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **options: Any) -> None:
         super().__init__(*args, **options)
-        field = self.fields["members"]
-        assert isinstance(field, forms.ModelMultipleChoiceField)
-        field.queryset = possible_members(project)
+        offer(self, "members", possible_members(project))
         if share_for_teaching(project, Panel.Rule.WEIGHTS):  # weights are learned there
             del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
-        """Return the cleaned data as the arguments of a command."""
         entered = self.cleaned_data
         percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
@@ -107,12 +105,6 @@ class JudgeOnDimensionForm(forms.Form):
         Dimension.objects.none(), label=_("Dimension"), empty_label=None, to_field_name="key"
     )
 
-    def offer(self, name: str, rows: QuerySet[Any]) -> None:
-        """Limit a field's choices to these rows."""
-        field = self.fields[name]
-        assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = rows
-
 
 class AlignForm(JudgeOnDimensionForm):
     """The judge that learns, and the dimension; by default the ones of the latest proposal."""
@@ -125,8 +117,8 @@ class AlignForm(JudgeOnDimensionForm):
             first, key = latest.judge, latest.dimension
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
-        self.offer("judge", judges.select_related("endpoint", "template"))
-        self.offer("dimension", dimensions)
+        offer(self, "judge", judges.select_related("endpoint", "template"))
+        offer(self, "dimension", dimensions)
         self.has_judge = first is not None
 
 
@@ -139,8 +131,8 @@ class PromptChangeForm(JudgeOnDimensionForm):
 
     def __init__(self, entered: Any, *, project: Project, auto_id: str = "id_%s") -> None:
         super().__init__(entered, auto_id=auto_id)
-        self.offer("judge", learning_judges(project))
-        self.offer("dimension", learning_dimensions(project))
+        offer(self, "judge", learning_judges(project))
+        offer(self, "dimension", learning_dimensions(project))
 
 
 class ProposeForm(PromptChangeForm):
@@ -171,11 +163,10 @@ class ProposeForm(PromptChangeForm):
 
     def __init__(self, entered: Any, *, project: Project) -> None:
         super().__init__(entered, project=project)
-        self.offer("drafter", usable_judges(project))
+        offer(self, "drafter", usable_judges(project))
 
     @property
     def proposes_examples(self) -> bool:
-        """Whether the checked input asks for examples."""
         return bool(self.cleaned_data["kind"] == Proposal.Kind.EXAMPLES)
 
     def examples(self) -> dict[str, Any]:
@@ -203,7 +194,6 @@ class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, obj: Any) -> str:
-        """Return the display name of a proposal."""
         text = " ".join(obj.text.split())
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         return f"{obj.get_kind_display()} {obj.pk} ({obj.judge.name}, {obj.dimension.name}): {short}"
@@ -251,14 +241,9 @@ class SearchForm(forms.Form):
         self, entered: Any, *, project: Project, proposals: QuerySet[Proposal] | None = None
     ) -> None:
         super().__init__(entered, auto_id="search_%s")  # next to another form with a budget
-        field = self.fields["proposals"]
-        assert isinstance(field, forms.ModelMultipleChoiceField)
-        field.queryset = triable_proposals(project)
-        if proposals is not None:  # the proposals of the displayed judge and dimension
-            field.queryset, field.initial = proposals, proposals
-        drafter = self.fields["drafter"]
-        assert isinstance(drafter, forms.ModelChoiceField)
-        drafter.queryset = usable_judges(project)
+        offer(self, "proposals", triable_proposals(project) if proposals is None else proposals)
+        self.fields["proposals"].initial = proposals  # those of the displayed judge and dimension
+        offer(self, "drafter", usable_judges(project))
 
     def clean_proposals(self) -> list[Proposal]:
         """Return the proposals; reject a selection with several judges or dimensions."""
@@ -313,7 +298,6 @@ class _ListField(forms.CharField):
         self._of, self._message = of, message
 
     def clean(self, value: Any) -> Any:
-        """Return the values, each once."""
         parts = [part.strip() for part in super().clean(value).split(",")]
         try:
             return list(dict.fromkeys(self._of(part) for part in parts if part))
@@ -389,11 +373,10 @@ class ExperimentForm(forms.Form):
         super().__init__(entered, auto_id="experiment_%s")
         self._project = project
         self._templates = {str(each.pk): each for each in templates_of(project) if _scores(each.method)}
-        base, prompts, dimensions = (self.fields[name] for name in ("base", "prompts", "dimensions"))
-        assert isinstance(base, forms.ModelChoiceField)
+        prompts, dimensions = self.fields["prompts"], self.fields["dimensions"]
         assert isinstance(prompts, forms.MultipleChoiceField)
         assert isinstance(dimensions, forms.MultipleChoiceField)
-        base.queryset = usable_judges(project).filter(method__in=filter(_scores, METHODS))
+        offer(self, "base", usable_judges(project).filter(method__in=filter(_scores, METHODS)))
         prompts.choices = [
             (gettext("Of this project"), [(key, str(each)) for key, each in self._templates.items()]),
             (
@@ -436,7 +419,6 @@ class ExperimentForm(forms.Form):
         return design_of(base, factors)
 
     def scope(self) -> dict[str, Any]:
-        """Return the common scope of all variants."""
         data = self.cleaned_data
         return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 

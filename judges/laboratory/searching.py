@@ -9,18 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
-from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind
 from annotate.core.models import User
-from judges.core.models import Drafting, Judge, Judgment, PromptSearch, Proposal, Run
+from judges.core.models import Drafting, Judgment, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
 from judges.laboratory.cases import MOST_CASES, Case, ask_for_reflection, cluster_cases, most_different
 from judges.laboratory.commands.draftings import start_drafting, write_drafting
 from judges.laboratory.commands.proposals import (
     add_candidates,
     combine,
-    describe_none,
     make_candidates,
     reveal_candidate,
 )
@@ -122,7 +120,12 @@ def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
             ).format(name=search.judge.name),
         )
         return
-    _keep_ranks(search, standings)
+    candidates = search.candidates.in_bulk([each.candidate for each in standings])
+    for each in standings:
+        candidate = candidates[each.candidate]
+        rank = {"stage": search.stage, "alpha": each.alpha, "base": each.base, "items": each.items}
+        candidate.ranks = [*(candidate.ranks or []), rank]
+        candidate.save(update_fields=["ranks"])
     ends_round = search.stage + 1 == len(search.stages)
     best = choose_best(standings)
     # The end of a round keeps no candidate that is not better than the unchanged judge.
@@ -138,15 +141,6 @@ def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
         _choose(search)
 
 
-def _keep_ranks(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
-    candidates = search.candidates.in_bulk([each.candidate for each in standings])
-    for each in standings:
-        candidate = candidates[each.candidate]
-        rank = {"stage": search.stage, "alpha": each.alpha, "base": each.base, "items": each.items}
-        candidate.ranks = [*(candidate.ranks or []), rank]
-        candidate.save(update_fields=["ranks"])
-
-
 def _best(search: PromptSearch) -> Proposal | None:
     """The best candidate at the end of a round; None if the unchanged judge was best."""
     left = search.candidates.filter(dropped_after__isnull=True, candidate__isnull=False)
@@ -157,7 +151,11 @@ def _choose(search: PromptSearch) -> None:
     """Judge the held-out documents with the best candidate, or end if none is better than the judge."""
     best = _best(search)
     if best is None:
-        search.status, search.reason = Status.FINISHED, describe_none(search)
+        message = gettext(
+            "No candidate agrees better with people on the documents for selecting than the unchanged "
+            "{name}, so the search tried none on the documents held out."
+        )
+        search.status, search.reason = Status.FINISHED, message.format(name=search.judge.name)
         save_progress(search)
         return
     best.is_chosen = True
@@ -184,7 +182,8 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
         return
     frozen = find_frozen(current_guideline(search.judge.project).dimensions, search.dimension_id)
     best = _best(search)
-    prompt = best.text if best else _text_of(search.judge, frozen)
+    assert search.judge.template is not None
+    prompt = best.text if best else search.judge.template.text_about(frozen.id)
     parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
     tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
     # A request can show a few errors at once; only more than that need clusters.
@@ -211,11 +210,6 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
         return
     search.step, search.run = Step.DRAFT, None
     save_progress(search)
-
-
-def _text_of(judge: Judge, frozen: FrozenDimension) -> str:
-    assert judge.template is not None
-    return judge.template.text_about(frozen.id)
 
 
 def _start_next_round(found: PromptSearch) -> None:

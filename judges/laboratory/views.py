@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, query_of, request_user
+from annotate.core.page import FormOutcome, Request, add_refusal, query_of, request_user
 from judges.core.access import (
     drafting_in,
     panel_in,
@@ -25,7 +25,7 @@ from judges.core.access import (
     search_in,
 )
 from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
 from judges.laboratory.commands.experiments import plan_of_experiment, start_experiment
 from judges.laboratory.commands.panels import change_panel, make_panel
@@ -93,14 +93,12 @@ def alignment_draw(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             messages.error(request, error.message)
         return redirect("alignment", slug=slug)
-    form, status = PartsForm(request.POST), 422
-    try:
+    form = PartsForm(request.POST)
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             draw_parts(project=project, **form.cleaned_data, by=request_user(request))
             return redirect("alignment", slug=slug)
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _render(request, project, status=status, draw=form)
+    return _render(request, project, status=outcome.status, draw=form)
 
 
 @login_required
@@ -108,31 +106,27 @@ def alignment_draw(request: Request, slug: str) -> HttpResponse:
 def alignment_propose(request: Request, slug: str) -> HttpResponse:
     """Propose examples, or plan a drafting; the plan's page shows its cost and starts it."""
     project = project_for_routing(request.user, slug)
-    form, status = ProposeForm(request.POST, project=project), 422
-    try:
+    form = ProposeForm(request.POST, project=project)
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             if form.proposes_examples:
                 proposal = propose_examples(**form.examples(), by=request_user(request))
                 return redirect(_address(project, proposal.judge, proposal.dimension))
             drafting = plan_drafting(**form.drafting(), by=request_user(request))
             return redirect("alignment_drafting", slug, drafting.pk)
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _render(request, project, status=status, propose=form)
+    return _render(request, project, status=outcome.status, propose=form)
 
 
 @login_required
 @require_POST
 def alignment_write(request: Request, slug: str) -> HttpResponse:
     project = project_for_routing(request.user, slug)
-    form, status = TextForm(request.POST, project=project), 422
-    try:
+    form = TextForm(request.POST, project=project)
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             proposal = propose_text(**form.cleaned_data, by=request_user(request))
             return redirect(f"{_address(project, proposal.judge, proposal.dimension)}#proposal-{proposal.pk}")
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _render(request, project, status=status, write=form)
+    return _render(request, project, status=outcome.status, write=form)
 
 
 @login_required
@@ -142,8 +136,7 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
     access = project_for_reader if request.method == "GET" else project_for_routing
     drafting = drafting_in(access(request.user, slug), pk)
     form = StartForm(request.POST if request.method == "POST" else None)
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             if "discard" in request.POST:
                 discard_drafting(drafting=drafting, by=request_user(request))
@@ -151,10 +144,8 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
             budget = form.cleaned_data["budget"]
             start_drafting(drafting=drafting, budget=budget, by=request_user(request))
             return redirect("alignment_drafting", slug, pk)
-    except DomainError as error:
-        status = add_refusal(form, error)
     context = {"state": state_of_drafting(drafting), "form": form}
-    return _render_state(request, drafting.judge.project, "drafting", context, status)
+    return _render_state(request, drafting.judge.project, "drafting", context, outcome.status)
 
 
 @login_required
@@ -162,14 +153,12 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
 def alignment_search_new(request: Request, slug: str) -> HttpResponse:
     """Plan a search over proposals; its page shows the calls and the cost and starts it."""
     project = project_for_routing(request.user, slug)
-    form, status = SearchForm(request.POST, project=project), 422
-    try:
+    form = SearchForm(request.POST, project=project)
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             search = plan_search(**form.values(), by=request_user(request))
             return redirect("alignment_search", slug, search.pk)
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _render(request, project, status=status, search=form)
+    return _render(request, project, status=outcome.status, search=form)
 
 
 @login_required
@@ -179,8 +168,7 @@ def alignment_search(request: Request, slug: str, pk: int) -> HttpResponse:
     access = project_for_reader if request.method == "GET" else project_for_routing
     search = search_in(access(request.user, slug), pk)
     form = StartForm(request.POST if request.method == "POST" else None)
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             if "cancel" in request.POST:
                 cancel_search(search=search, by=request_user(request))
@@ -188,10 +176,8 @@ def alignment_search(request: Request, slug: str, pk: int) -> HttpResponse:
                 budget = form.cleaned_data["budget"]
                 start_search(search=search, budget=budget, by=request_user(request))
             return redirect("alignment_search", slug, pk)
-    except DomainError as error:
-        status = add_refusal(form, error)
     context = {"state": state_of_search(search), "form": form}
-    return _render_state(request, search.judge.project, "search", context, status)
+    return _render_state(request, search.judge.project, "search", context, outcome.status)
 
 
 def _render_state(
@@ -341,16 +327,13 @@ def _edit_panel(
     form = PanelForm(
         request.POST if request.method == "POST" else None, project=project, initial=_initial_of(edited)
     )
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             saved = save(**form.values(), by=request_user(request))
             messages.success(request, gettext("{name} is computed.").format(name=saved.judge.name))
             return redirect("judge", project.slug, saved.judge_id)
-    except DomainError as error:
-        status = add_refusal(form, error)
     context = {"form": form, "panel": edited, "refusal": refusal_of_change(edited) if edited else ""}
-    return render_judges(request, project, "judges/laboratory/panel.html", context, status=status)
+    return render_judges(request, project, "judges/laboratory/panel.html", context, status=outcome.status)
 
 
 def _initial_of(edited: Panel | None) -> dict[str, Any]:

@@ -1,21 +1,29 @@
-"""Import, computation and removal of metrics."""
+"""Import, computation and removal of metrics; perplexity of outputs under a judge's model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.database import write_rows
-from annotate.core.models import DataImport, Project, User
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import DataImport, Item, Project, User
 from annotate.material.queries.catalogue import BATCH
 from annotate.material.queries.imports import source_of
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.source import Source
 from judges.core.errors import MetricRefusedError
 from judges.core.material import outputs_of
-from judges.core.models import Metric, MetricValue
+from judges.core.models import DOCUMENT_PERPLEXITY, Judge, Metric, MetricValue
+from judges.endpoints.client import TextProbabilities, TextProbability
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.metrics.computing import MetricTexts, TextMeasure
 from judges.metrics.queries import MetricCheck, MetricReading, MetricReport, check_metrics
 from judges.metrics.reading import MetricMapping
@@ -23,6 +31,7 @@ from judges.metrics.reading import MetricMapping
 VALUE = ("metric", "item", "value")
 METRICS = "metrics"
 """The kind of imports that make metrics."""
+PERPLEXITY = "exponential of minus the mean log-probability of a {text}’s tokens but the first, under {model}"
 
 
 def import_metrics(
@@ -118,16 +127,7 @@ def compute_metrics(
 def _write_measured(
     project: Project, measure: TextMeasure, name: str, values: Mapping[int, float], by: User | None
 ) -> int:
-    lock_project(project)
-    source = f"computed here: {measure.says}"
-    metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
-    # Values of two sources under one name could not be compared.
-    if metric.source != source:
-        raise MetricRefusedError(
-            gettext("“{name}” is another metric already ({source}); remove that one first.").format(
-                name=name, source=metric.source
-            )
-        )
+    metric = computed_metric(project, name, f"computed here: {measure.says}")
     # Again, under the lock: another process may have written values during the computation.
     there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
     found = [(metric.pk, item, value) for item, value in values.items() if item not in there]
@@ -135,6 +135,25 @@ def _write_measured(
     if found:
         record(project, "metrics.computed", name, after={"values": len(found)}, by=by)
     return len(found)
+
+
+@transaction.atomic(savepoint=False)
+def computed_metric(project: Project, name: str, source: str) -> Metric:
+    """Return a metric that is made where it is missing. Locks the project.
+
+    Raises MetricRefusedError if another metric has the name.
+    """
+    metric, _ = Metric.objects.get_or_create(
+        project=lock_project(project), name=name, defaults={"source": source}
+    )
+    # Values of two sources under one name could not be compared.
+    if metric.source != source:
+        raise MetricRefusedError(
+            gettext("“{name}” is another metric already ({source}); remove that one first.").format(
+                name=name, source=metric.source
+            )
+        )
+    return metric
 
 
 def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTexts]:
@@ -169,6 +188,90 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTe
         )
         for item in measured
     }
+
+
+def items_without_perplexity(judge: Judge, *, of_documents: bool = False) -> QuerySet[Item]:
+    """Return the items without a value under a judge's model, in order."""
+    name = metric_name(judge, of_documents=of_documents)
+    values = MetricValue.objects.filter(metric__project=judge.project, metric__name=name, item=OuterRef("pk"))
+    return outputs_of(judge.project).filter(~Exists(values)).order_by("pk")
+
+
+def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
+    measured = DOCUMENT_PERPLEXITY if of_documents else "Perplexity"
+    return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
+
+
+def measure_perplexities(
+    *, judge: Judge, of_documents: bool = False
+) -> Iterator[tuple[int, Decimal | None, str]]:
+    """Compute the missing perplexities under a judge's model, and store each value immediately.
+
+    Yields for each output or document the number of new values, the cost if prices are known, and why it has
+    no value.
+
+    of_documents: process each document once, and give all of its outputs the value.
+
+    No transaction is open during a call: a process that dies loses one value, and the next start continues
+    with the others. An output that the model rejects, such as one that is too long, has none. Raises
+    InvalidValueError if the judge has no model, MetricRefusedError if another metric has the name. Raises
+    RequestFailed if the server does not answer or gives no such probabilities.
+    """
+    if judge.endpoint is None:
+        raise InvalidValueError(
+            gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
+        )
+    server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
+    source = PERPLEXITY.format(text="document" if of_documents else "text", model=judge.model)
+    metric = computed_metric(judge.project, metric_name(judge, of_documents=of_documents), source)
+    kept = 0
+    try:
+        with closing(TextProbabilities(server, judge.model)) as asked:
+            # Keys first: no cursor stays open over calls that take seconds.
+            items = items_without_perplexity(judge, of_documents=of_documents)
+            rows = list(items.values_list("document" if of_documents else "pk", "pk"))
+            # The items that get the value of one call: all outputs of a document, or the item alone.
+            texts: dict[int, list[int]] = {}
+            for text, pk in rows:
+                texts.setdefault(text, []).append(pk)
+            for own in texts.values():
+                item = Item.objects.select_related("document", "system").get(pk=own[0])
+                name = item.document.key
+                if not of_documents and item.system:
+                    name = f"{item.system.name} on {name}"
+                try:
+                    found = asked.of_text(
+                        "\n\n".join(part["text"] for part in item.document.parts)
+                        if of_documents
+                        else item.text
+                    )
+                except RequestFailed as error:
+                    # Only a permanent failure of this text lets the others continue.
+                    if not error.permanent or error.fatal_for_run:
+                        raise
+                    yield 0, None, f"{name}: {error.sentence}"
+                    continue
+                new = sum(_keep(metric, pk, found) for pk in own)
+                kept += new
+                problem = ""
+                if not found.log_probabilities:
+                    problem = gettext("The text is one token, which has none before it.")
+                elif found.perplexity is None:
+                    problem = gettext("The text is so unlikely that its perplexity is no finite number.")
+                yield new, prices.cost(found.input_tokens, 0, None), problem and f"{name}: {problem}"
+    # Values stored before an error are in the audit log, too.
+    finally:
+        if kept:
+            record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=None)
+
+
+def _keep(metric: Metric, item: int, found: TextProbability) -> bool:
+    if found.perplexity is None:
+        return False
+    _, is_new = MetricValue.objects.get_or_create(
+        metric=metric, item_id=item, defaults={"value": found.perplexity}
+    )
+    return is_new
 
 
 def remove_metric(*, project: Project, metric: Metric, by: User | None = None) -> None:

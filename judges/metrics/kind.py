@@ -53,7 +53,7 @@ def _preview(
     upload: DataImport, opening: Opening, mapping: MetricMapping, chosen: Mapping[str, Any]
 ) -> dict[str, MetricReport]:
     del chosen
-    source = source_of(upload, mapping, kept=opening.record_store)
+    source = source_of(upload, mapping, kept=opening)
     return {"report": check_metrics(project=upload.project, source=source, limit=CHECKED_RECORDS)}
 
 

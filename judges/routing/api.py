@@ -127,20 +127,22 @@ class GainRow(serializers.Serializer[Any]):
 class JudgeUseRow(serializers.Serializer[Any]):
     """A use of the judge's values, and its permission."""
 
-    use = serializers.ChoiceField(choices=[(each.value, each.value) for each in JudgeUse])
-    shown = serializers.ChoiceField(choices=[(each.value, each.value) for each in Shown])
+    use = serializers.ChoiceField(choices=list(JudgeUse))
+    shown = serializers.ChoiceField(choices=list(Shown))
     says = serializers.CharField(help_text="The evidence in a sentence or two.")
 
 
 class DimensionVerdictRow(serializers.Serializer[Any]):
     """The verdict on the judge on a dimension."""
 
-    dimension = serializers.CharField()
+    dimension = serializers.CharField(source="dimension.key")
     kept = serializers.IntegerField(help_text="Units that stay with the judge.")
-    use = serializers.ChoiceField(choices=[(each.value, each.value) for each in Use])
-    ground = serializers.ChoiceField(choices=[(each.value, each.value) for each in Ground])
-    says = serializers.CharField(help_text="The verdict in a sentence or two.")
-    uses = JudgeUseRow(many=True, help_text="Uses of the judge's values; empty if it is refused.")
+    use = serializers.ChoiceField(source="verdict.use", choices=list(Use))
+    ground = serializers.ChoiceField(source="verdict.ground", choices=list(Ground))
+    says = serializers.CharField(source="verdict.says", help_text="The verdict in a sentence or two.")
+    uses = JudgeUseRow(
+        source="verdict.uses", many=True, help_text="Uses of the judge's values; empty if it is refused."
+    )
     refusal = serializers.CharField(
         allow_null=True, help_text="The reason against the units that stay; null if they may stay."
     )
@@ -150,21 +152,29 @@ class ThresholdStepRow(serializers.Serializer[Any]):
     """The units that stay with the judge on a dimension at an r."""
 
     threshold = serializers.FloatField(help_text="r.")
-    kept = serializers.IntegerField(help_text="Units that stay.")
-    expected_wrong = serializers.FloatField(help_text="Of them, those expected to be wrong.")
-    expected_share = serializers.FloatField(
-        allow_null=True, help_text="The expected share of wrong units; null if nothing stays or is rated."
+    kept = serializers.IntegerField(source="kept.units", help_text="Units that stay.")
+    expected_wrong = serializers.FloatField(
+        source="kept.expected_wrong", help_text="Of them, those expected to be wrong."
     )
-    without_forecast = serializers.IntegerField(help_text="Of them, units without a forecast.")
+    expected_share = serializers.FloatField(
+        source="kept.expected_share",
+        allow_null=True,
+        help_text="The expected share of wrong units; null if nothing stays or is rated.",
+    )
+    without_forecast = serializers.IntegerField(
+        source="kept.without_forecast", help_text="Of them, units without a forecast."
+    )
     ratings_saved = serializers.IntegerField(help_text="About how many ratings, after audits.")
-    refusal = serializers.CharField(allow_null=True, help_text="The reason against this r, or null.")
+    refusal = serializers.CharField(
+        source="verdict.refusal", allow_null=True, help_text="The reason against this r, or null."
+    )
 
 
 class AdviceRow(serializers.Serializer[Any]):
     """The r that Concord would choose on a dimension, with the curve over r."""
 
-    dimension = serializers.CharField()
-    threshold = serializers.FloatField(allow_null=True, help_text="Null: no r.")
+    dimension = serializers.CharField(source="dimension.key")
+    threshold = serializers.FloatField(source="chosen.threshold", allow_null=True, help_text="Null: no r.")
     says = serializers.CharField(help_text="The reason. A forecast, not a guarantee.")
     steps = ThresholdStepRow(many=True, help_text="By increasing r.")
 
@@ -183,7 +193,7 @@ class PolicyDetail(serializers.Serializer[Any]):
     )
     ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
     gain = GainRow(source="decided.gain", allow_null=True, help_text="Null where people have rated nothing.")
-    advice = AdviceRow(many=True, source="advice_rows", help_text="On r, by dimension, of a draft by R.")
+    advice = AdviceRow(many=True, help_text="On r, by dimension, of a draft by R.")
     warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
     verdicts = DimensionVerdictRow(many=True, help_text="By dimension; none of a withdrawn policy.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
@@ -480,8 +490,7 @@ def _calibration_spec(project: Project, sent: dict[str, Any]) -> CalibrationSpec
     judges = measured_judges(project)
     if not judges:
         raise CalibrationRefusedError(str(NO_JUDGE))
-    number = Calibration.objects.filter(project=project).count() + 1
-    usual = usual_calibration(project, judges, number)
+    usual = usual_calibration(project, judges)
     return valid(CalibrationForm({**usual, **sent}, project=project, judges=judges)).spec()
 
 

@@ -78,7 +78,6 @@ class UnitCosts:
 
     @property
     def person(self) -> float | None:
-        """Return people's cost of a unit, in money."""
         return None if self.seconds is None or not self.wage else self.seconds / 3600 * self.wage
 
     def call_costs(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
@@ -124,7 +123,6 @@ class RatedJudges:
     units: int
 
     def select_stages(self, stages: Sequence[int]) -> "RatedJudges":
-        """Return the judges of some stages only."""
         chosen = list(stages)
         return RatedJudges(
             self.dimension, self.confidences[chosen], self.losses[chosen], self.documents, self.units
@@ -172,7 +170,7 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     scales = [one for one in material.dimensions if not one.is_named]
     units = [_rated_units(stages, material, samples, one, loss) for one in scales]
     rated = [each for each in units if each is not None]
-    costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
+    costs = _costs(project, [stage for stage, _ in stages], float(chosen.get("wage") or 0))
     budget = float(chosen["budget"]) if chosen.get("budget") else None
     risk = float(chosen.get("risk") or USUAL_RISK)
     if budget is not None:
@@ -183,7 +181,10 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
             if cost is not None and cost <= budget:
                 risk = lower
                 break
-    options = list(_options(project, judges, rated, loss, costs, risk))
+    options = list(_options(project, judges, rated, costs, risk))
+    dimensions = [each.dimension for each in rated]
+    if by_r := _find_indicator_option(*stages[0], material, samples, dimensions, loss, risk, costs):
+        options.append(by_r)
     compared = _compare_options(options, judges, rated, costs, risk)
     return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
 
@@ -215,11 +216,10 @@ def _rated_units(
     )
 
 
-def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge], wage: float) -> UnitCosts:
+def _costs(project: Project, stages: Sequence[JudgeStage], wage: float) -> UnitCosts:
     """Return the cost of a unit: the mean cost of existing judgments, for a judge with its partner."""
     calls: dict[int, float | None] = {}
-    for judge in judges:
-        stage, _ = stage_of(judge, measured)
+    for stage in stages:
         prices = [
             # Reused answers cost nothing and would lower the mean.
             each.judgments.filter(cost__isnull=False, reused_from=None).aggregate(mean=Avg("cost"))["mean"]
@@ -231,7 +231,7 @@ def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge],
             if price is not None
         ]
         # The pair has no known cost if one of its judges has no price.
-        calls[judge.pk] = sum(known) if len(known) == len(prices) else None
+        calls[stage.judge.pk] = sum(known) if len(known) == len(prices) else None
     seconds = median_seconds(project)
     return UnitCosts(calls, None if seconds is None else seconds * project.raters_per_item, wage)
 
@@ -264,12 +264,7 @@ def _option(
 
 
 def _options(
-    project: Project,
-    judges: Sequence[Judge],
-    rated: Sequence[RatedJudges],
-    loss: Loss,
-    costs: UnitCosts,
-    risk: float,
+    project: Project, judges: Sequence[Judge], rated: Sequence[RatedJudges], costs: UnitCosts, risk: float
 ) -> Iterator[RouteOption]:
     units = float(sum(each.units for each in rated))
     yield RouteOption(gettext("People alone"), {}, units, 0.0, 0.0)
@@ -279,26 +274,24 @@ def _options(
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
-    keys = [each.dimension.key for each in rated]
-    if by_r := _find_indicator_option(project, judges[0], keys, loss, risk, costs):
-        yield by_r
 
 
 def _find_indicator_option(
-    project: Project, judge: Judge, keys: Sequence[str], loss: Loss, risk: float, costs: UnitCosts
+    stage: JudgeStage,
+    kind: str,
+    material: Material,
+    samples: SamplesOf,
+    dimensions: Sequence[FrozenDimension],
+    loss: Loss,
+    risk: float,
+    costs: UnitCosts,
 ) -> RouteOption | None:
     """Return the paper's rule at the r that keeps most with the accepted share; None without a partner."""
-    measured = measured_judges(project)
-    stage, kind = stage_of(judge, measured)
-    if kind != Kind.CLOSENESS or judge.method != "rts" or stage.other is None:
+    judge = stage.judge
+    if kind != Kind.CLOSENESS or judge.method != "rts":
         return None
-    round = round_one(project)
-    material = material_of(project, round, guideline_at(project, round))
-    samples = samples_of(stage.judges, material)
     people = wrong = units = 0.0
-    for one in material.dimensions:
-        if one.key not in keys:
-            continue
+    for one in dimensions:
         own, other = (
             evidence_of(Kind.STEADINESS, JudgeStage(1, each), material, samples, one.key).scores
             for each in stage.judges

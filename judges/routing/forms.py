@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.models import Project
 from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.page import offer
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import of_method, scoring_judges
@@ -100,18 +101,13 @@ class CalibrationForm(forms.Form):
     ) -> None:
         super().__init__(entered, **options)
         measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges], archived_at=None)
-        measured = measured.order_by("name")
         for name in ("judge", "other"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = measured.select_related("endpoint", "template")
+            offer(self, name, measured.order_by("name").select_related("endpoint", "template"))
         # A later judge may have judged nothing yet.
         asked = scoring_judges(project)
         for number in FURTHER_STAGES:
             for name in (f"judge_{number}", f"other_{number}"):
-                field = self.fields[name]
-                assert isinstance(field, forms.ModelChoiceField)
-                field.queryset = asked.select_related("endpoint", "template")
+                offer(self, name, asked.select_related("endpoint", "template"))
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
         dimensions.choices, has_others = names_of_scales(project)
@@ -141,7 +137,6 @@ class CalibrationForm(forms.Form):
         return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
 
     def spec(self) -> CalibrationSpec:
-        """Return the entered calibration."""
         data = dict(self.cleaned_data)
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
@@ -175,8 +170,9 @@ USUAL_TEST = {
 }
 
 
-def usual_calibration(project: Project, judges: list[Judge], number: int) -> dict[str, Any]:
+def usual_calibration(project: Project, judges: list[Judge]) -> dict[str, Any]:
     """Return the initial values of a new calibration: the usual pair of judges, every dimension."""
+    number = Calibration.objects.filter(project=project).count() + 1
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     kinds = Calibration.Confidence
     return {
@@ -220,10 +216,8 @@ class RoutingForm(forms.Form):
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, **options: Any) -> None:
         super().__init__(entered, **options)
         for method in ("rts", "mcq"):
-            field = self.fields[method]
-            assert isinstance(field, forms.ModelChoiceField)
             offered = Judge.objects.filter(project=project, method=method, archived_at=None)
-            field.queryset = offered.order_by("name")
+            offer(self, method, offered.order_by("name"))
         self._keys, has_others = names_of_scales(project)
         if has_others:
             self.fields["mcq"].help_text = gettext(
@@ -288,7 +282,6 @@ class CertifiedRoutingForm(forms.Form):
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE, certified=True)]
 
     def spec(self) -> PolicySpec:
-        """Return the entered policy."""
         return policy_from_certificates(self._calibration, **self.cleaned_data)
 
 
@@ -318,7 +311,6 @@ def usual_values(project: Project) -> dict[str, Any]:
 
 
 def unused_name(project: Project) -> str:
-    """Return a name for a new policy. One query."""
     names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
     number = len(names) + 1
     while f"Policy {number}" in names:

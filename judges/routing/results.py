@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from agreement import Coefficient
+from agreement.comparison import Level
 from agreement.reliability import Ground, JudgeUse, JudgeVerdict, ReplacementControl, Shown, Use
 from annotate.core.models import Project
 from annotate.rating.queries.assignments import median_seconds
@@ -240,12 +241,13 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     def page_row(name: str, key: str, found: tuple[Cell, str], page: str) -> list[Cell]:
         return row(name, key, *found, "results_page", page)
 
-    yield page_row(gettext("Alpha with people"), "alpha", _add_interval(each.alpha.with_mean), "judges")
-    among = _add_interval(each.alpha.among_people)
+    alpha, tested, bias = each.scored.alpha, each.tested, each.known.bias
+    yield page_row(gettext("Alpha with people"), "alpha", _add_interval(alpha.with_mean), "judges")
+    among = _add_interval(alpha.among_people)
     yield page_row(gettext("Alpha among people"), "among-people", among, "judges")
-    test, change, bias = each.test, each.one_more_rater, each.known.bias
     found = Cell(reason=gettext(_NOT_RATED)), ""
-    if test is not None:
+    if tested is not None:
+        test = tested.test
         found = number_or_reason(test.winning_rate, test.reason or ""), test.verdict_reason
     yield page_row(gettext("Replacement"), "replacement", found, "replacement")
     yield page_row(gettext("Beyond controls"), "controls", _controls(each), "replacement")
@@ -257,7 +259,7 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     yield page_row("R", "indicator", found, "reliability")
     found = Cell(reason=gettext("The values are category names, which have no order.")), ""
     if not each.dimension.is_named:
-        found = _add_interval(each.correlation)
+        found = _add_interval(each.scored.correlations["spearman", Level.DATASET])
     yield page_row("P", "agreement", found, "judges")
     found = Cell(reason=gettext("No unit has a value from the judge and from people.")), ""
     if bias is not None:
@@ -269,8 +271,8 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         found = Cell(bias), message.format(points=abs(bias))
     yield page_row(gettext("Bias"), "bias", found, "judges")
     found = Cell(reason=gettext(_NOT_RATED_TWICE)), ""
-    if change is not None:
-        found = figure(change.difference), change.says
+    if tested is not None:
+        found = figure(tested.one_more_rater.difference), tested.one_more_rater.says
     yield page_row(gettext("Change of alpha"), "one-more-rater", found, "replacement")
     state, name = each.certificate, gettext("Certificate")
     if each.calibration is not None and state and state.certificate:
@@ -301,7 +303,7 @@ def _add_interval(found: Coefficient) -> tuple[Cell, str]:
 
 def _controls(each: TrustEvidence) -> tuple[Cell, str]:
     """Return the gain over the control that the judge beats least, and in words whether it beats all."""
-    controls = list(each.test.controls.values()) if each.test else []
+    controls = list(each.tested.test.controls.values()) if each.tested else []
     if not controls:
         return Cell(reason=gettext(_NOT_RATED)), ""
 
@@ -378,7 +380,9 @@ def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
         Column("money_per_1000", gettext("Money per 1,000 units"), decimals=4),
         Column("hours_per_1000", gettext("Hours of people per 1,000 units"), decimals=1),
     ]
-    people = {each.dimension.key: each.alpha.among_people for trust in found.values() for each in trust}
+    people = {
+        each.dimension.key: each.scored.alpha.among_people for trust in found.values() for each in trust
+    }
     seconds, raters = median_seconds(project), project.raters_per_item
     # The row of people is for comparison: their agreement, and the hours for 1,000 units.
     hours = None if seconds is None else THOUSAND * raters * seconds / 3600

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, add_refusal, request_user
 from annotate.results.figures import load_figures
 from annotate.results.latex import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
-from judges.core.models import Calibration, RoutingPolicy
-from judges.core.page import add_refusal, render_judges
+from judges.core.models import RoutingPolicy
+from judges.core.page import render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import measured_judges
 from judges.routing.commands.certificates import (
@@ -49,7 +49,7 @@ from judges.routing.queries.calibration_state import (
     calibrations_of,
     certificates_tables,
 )
-from judges.routing.queries.preview import RoutingPlan, policy_lines, proposal_of, routing_plan
+from judges.routing.queries.preview import RoutingPlan, proposal_of, routing_plan, verdicts_of_policies
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import has_judge_pair, routing_state
 from judges.routing.queries.verdicts import curve_of_advice
@@ -77,8 +77,7 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
         return render_judges(
             request, project, "judges/routing/certificate_form.html", {"problem": str(NO_JUDGE)}
         )
-    number = Calibration.objects.filter(project=project).count() + 1
-    initial = usual_calibration(project, judges, number)
+    initial = usual_calibration(project, judges)
     entered = request.POST if request.method == "POST" else None
     form = CalibrationForm(entered, project=project, judges=judges, initial=initial)
     plan, status = None, 200
@@ -157,7 +156,7 @@ DRAFT = RoutingPolicy.Status.DRAFT
 @require_GET
 def routing(request: Request, slug: str) -> HttpResponse:
     project = project_for_reader(request.user, slug)
-    context = {"lines": policy_lines(project), "has_pair": has_judge_pair(project)}
+    context = {"policies": verdicts_of_policies(project), "has_pair": has_judge_pair(project)}
     return render_judges(request, project, "judges/routing/policies.html", context)
 
 

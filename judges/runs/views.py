@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
-from annotate.core.page import Request, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, add_refusal, request_user
 from judges.core.access import (
     judge_in,
     judgment_in,
@@ -26,7 +26,7 @@ from judges.core.access import (
 )
 from judges.core.errors import RunRefusedError
 from judges.core.models import DriftWatch, Judgment, Rereading, Run
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.runs.commands.corrections import (
     ANSWERED,
     ask_again,
@@ -111,7 +111,7 @@ def run_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     steered = run_in(project_for_admin(request.user, slug), pk)
     if step not in STEPS:
         raise Http404(gettext("There is no such step."))
-    with show_refusal(request):
+    with MessageOutcome(request):
         STEPS[step](run=steered)
     return redirect("run", slug, pk)
 
@@ -124,7 +124,7 @@ def run_budget(request: Request, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, gettext("This is no budget: {value}").format(value=form["budget"].errors[0]))
         return redirect("run", slug, pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         changed = change_budget(run=changed, **form.cleaned_data)
         is_stopped = changed.status == Run.Status.STOPPED
         resume = gettext("The budget is changed. Resume the run to go on.")
@@ -207,7 +207,7 @@ def judgment_ask(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_routing(request.user, slug)
     shown = judgment_in(project, pk)
     next_page = ("judgment", slug, pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         asked = Judgment.objects.filter(pk=shown.pk)
         run = ask_again(project=project, judgments=asked, by=request_user(request))
         next_page = ("run", slug, run.pk)
@@ -281,7 +281,7 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_routing(request.user, slug)
     shown = rereading_in(project, pk)
     if request.method == "POST":
-        with show_refusal(request):
+        with MessageOutcome(request):
             # The job has no worker or stopped, and continues from its last step.
             if "restart" in request.POST:
                 restart_rereading(rereading=shown)
@@ -359,7 +359,7 @@ def watch_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     watch = latest_watch(judge_in(project, pk))
     if watch is None or step not in WATCH_STEPS:
         raise Http404(gettext("There is no such step."))
-    with show_refusal(request):
+    with MessageOutcome(request):
         WATCH_STEPS[step](watch, request_user(request))
     return redirect("judge_watch", slug, pk)
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotate.additions.commands import add_systems, drop_dimension_ids
-from annotate.additions.queries import RatedOutput, bridging_items, choose_bridging, new_systems_of
+from annotate.additions.queries import RatedOutput, bridging_items, choose_bridging, new_systems
 from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Addition, Assignment, BridgingItem, Edition, Project, Round, Submission
@@ -34,7 +34,7 @@ def test_an_addition_asks_what_its_benchmark_asked() -> None:
     child, round = addition.project, open_round_one(project=addition.project, by=cast.admin)
     first = Round.objects.get(project=cast.project, number=1)
     assert drop_dimension_ids(guideline_of(round)) == drop_dimension_ids(guideline_of(first))
-    assert new_systems_of(addition) == ["newcomer"]
+    assert new_systems([addition])[addition.pk] == ["newcomer"]
     assert str(child) == f"{cast.project} addition 1"
     # People watch the addition as they watch the benchmark; its annotators are chosen anew.
     roles = {"admin": cast.admin, "researcher": cast.researcher}

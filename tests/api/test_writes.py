@@ -4,7 +4,7 @@ import pytest
 from django.core import mail
 
 from annotate.core.jobs import run_job
-from annotate.core.models import AuditEntry, Dispute, Item, Membership, Project, Rating, Role
+from annotate.core.models import AuditEntry, Dispute, Invitation, Item, Membership, Project, Rating, Role
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project, make_user
 from tests.rating.rounds import discussed, opened
@@ -121,6 +121,20 @@ def test_several_people_are_invited_at_once_and_members_left_alone(django_captur
     refused = program.post(path, {**sent, "addresses": ["nobody"]})
     assert refused.status_code == 422
     assert "nobody" in str(refused.json())
+
+
+def test_email_mailed_within_a_day_does_not_stop_other_invitations():
+    cast = make_project()
+    program, path = ApiClient(cast.admin), f"projects/{cast.project.slug}/invitations/several/"
+    sent = {"role": "annotator", "addresses": ["ann@example.org"], "send": True}
+    assert program.post(path, sent).json()["unmailed"] == []
+    both = ["ann@example.org", "bo@example.org"]
+    answer = program.post(path, {**sent, "role": "researcher", "addresses": both})
+    found = answer.json()
+    assert (answer.status_code, found["unmailed"]) == (201, ["ann@example.org"])
+    assert [each["email"] for each in found["made"]] == both
+    offers = Invitation.objects.filter(project=cast.project, role=Role.RESEARCHER)
+    assert [offer.email for offer in offers.exclude(mail_due_at=None)] == ["bo@example.org"]
 
 
 def test_invitation_is_created_and_withdrawn_and_a_membership_closed():

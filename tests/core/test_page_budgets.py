@@ -63,12 +63,3 @@ def test_other_pages_than_results_may_be_higher(budgets: Any) -> None:
 
 def test_whole_tables_have_no_budget(budgets: Any) -> None:
     assert list_violations(budgets, "/projects/p/results/agreement/rounds/", height=9_000) == []
-
-
-def test_known_pages_are_distinguished_from_others(budgets: Any) -> None:
-    known, other = (
-        budgets.PageShot(f"/projects/p/{path}", 1280, GOOD, Path("image.png"))
-        for path in ("judges/certificates/new/", "plan/")
-    )
-    assert budgets._is_known(known)
-    assert not budgets._is_known(other)

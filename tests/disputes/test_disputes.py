@@ -203,7 +203,7 @@ def test_the_page_says_who_keeps_the_unit_open():
     dispute = discussed(cast, 1, 3, 5)
     page = dispute_page(dispute, reader=cast.annotators[0])
     assert page.apart == "You and Rater C are 4 apart."
-    assert [(each.name, each.value, each.comment_before) for each in page.standpoints] == [
+    assert [(each.name, each.value, each.first.comment) for each in page.standpoints] == [
         ("you", 1, "Reason of A."),
         ("Rater B", 3, "Reason of B."),
         ("Rater C", 5, "Reason of C."),

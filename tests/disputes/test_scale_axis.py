@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.disputes.queries.standpoints import NEAR, NEAR_ON_LONG_SCALES, HolderMark, scale_axis
+from annotate.disputes.queries.standpoints import NEAR, NEAR_ON_LONG_SCALES, scale_axis
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,13 @@ from annotate.disputes.queries.standpoints import NEAR, NEAR_ON_LONG_SCALES, Hol
     ],
 )
 def test_short_scales_name_every_value_and_long_ones_their_ends_and_round_numbers(scale, ticks):
-    axis = scale_axis(scale, [HolderMark("A", scale[0], is_me=True)])
+    axis = scale_axis(scale, [("A", scale[0], True)])
     assert [tick.value for tick in axis.ticks] == ticks
     assert (axis.ticks[0].at, axis.ticks[-1].at) == (0, 100)
 
 
 def test_marks_are_at_their_values_and_equal_ones_are_stacked():
-    axis = scale_axis(
-        range(1, 6), [HolderMark("C", 1, False), HolderMark("you", 3, True), HolderMark("B", 3, False)]
-    )
+    axis = scale_axis(range(1, 6), [("C", 1, False), ("you", 3, True), ("B", 3, False)])
     assert [(mark.name, mark.left, mark.lane) for mark in axis.marks] == [
         ("C", "0.00%", 0),
         ("you", "50.00%", 0),
@@ -45,10 +43,10 @@ def test_marks_are_at_their_values_and_equal_ones_are_stacked():
 )
 def test_every_rater_appears_once_in_order_without_overlap(low, length, shares):
     values = range(low, low + length)
-    held = [HolderMark(str(n), values[round(share * (length - 1))], False) for n, share in enumerate(shares)]
+    held = [(str(n), values[round(share * (length - 1))], False) for n, share in enumerate(shares)]
     axis = scale_axis(values, held)
-    assert sorted(mark.name for mark in axis.marks) == sorted(each.name for each in held)
-    assert [mark.value for mark in axis.marks] == sorted(each.value for each in held)
+    assert sorted(mark.name for mark in axis.marks) == sorted(name for name, *_ in held)
+    assert [mark.value for mark in axis.marks] == sorted(value for _, value, _ in held)
     assert all(0 <= mark.at <= 100 for mark in axis.marks)
     near = NEAR_ON_LONG_SCALES if axis.is_long else NEAR
     for lane in range(axis.lanes):

@@ -91,7 +91,7 @@ def test_exclusions_have_alias_reason_and_time() -> None:
     cast = rated()
     rater = cast.annotators[1]
     Membership.objects.filter(pk=rater.pk).update(counted=False)
-    CountingDecision.objects.create(place=rater, counted=False, note="Gave the same value | throughout.")
+    CountingDecision.objects.create(membership=rater, counted=False, note="Gave the same value | throughout.")
     day = write_day(timezone.now())
     wanted = f"Rater {rater.alias}: Gave the same value | throughout (on {day}, before Round I was closed)."
     assert line(cast.project, "Excluded").text == wanted

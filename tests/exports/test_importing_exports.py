@@ -41,7 +41,7 @@ from annotate.exports.registry import TABLES, ExportPart, Row
 from annotate.exports.restoring.archive import RESTORERS, ExportArchive, Restored
 from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
-from annotate.rating.commands.assignments import acknowledge_wording
+from annotate.rating.commands.assignments import acknowledge_wording, hand_over_work
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
@@ -493,6 +493,16 @@ def test_imported_project_works_and_raters_cannot_sign_in(cast: Cast, tmp_path: 
     assert {user.name for user in standing_in} == {"admin", *raters}
     assert not any(user.is_active or user.has_usable_password() for user in standing_in)
     assert AuditEntry.objects.filter(project__isnull=False).first().act == "project.restored"  # type: ignore[union-attr]
+
+
+def test_comment_of_who_handed_an_item_over_comes_back(tmp_path: Path) -> None:
+    cast = make_project(documents=1, systems=1, annotators=2, raters_per_item=1)
+    # With a comment alone, the item is started but not answered, so another rater gets all of it.
+    rate(cast, opened(cast), cast.annotators[0], cast.items[0], None, comment="Not yet.")
+    hand_over_work(membership=cast.annotators[0], to=[cast.annotators[1]])
+    taken_away(cast, tmp_path / "first.zip")
+    assert imported(tmp_path / "first.zip")["identical"]
+    assert Rating.objects.get().comment == "Not yet."
 
 
 def loads_by_pseudonym(project: Project) -> dict[str, tuple[int, int]]:

@@ -5,12 +5,13 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import NotReadyError
-from annotate.core.models import Assignment, AuditEntry, Dispute, GoldItem, Item, ItemTag
+from annotate.core.models import AssignedUnit, Assignment, AuditEntry, Dispute, GoldItem, Item, ItemTag
 from annotate.items.commands import send_to_people, tag_items
 from annotate.items.queries import ItemFilter, items_of, select_keys
 from annotate.quality.commands import mark_gold
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
+from tests.questions.asking import open_questions
 from tests.rating.rounds import opened, rate
 
 pytestmark = pytest.mark.django_db
@@ -144,6 +145,22 @@ def test_items_go_to_more_raters_while_round_one_is_open(cast: Cast) -> None:
     close_round_one(project=cast.project, by=cast.admin)
     with pytest.raises(NotReadyError, match="while Round I is open"):
         send_to_people(project=cast.project, items=chosen, raters=5, by=cast.admin)
+
+
+def test_items_are_sent_only_with_dimensions_of_their_kind() -> None:
+    cast = open_questions("labels", "preference")
+    everything = items_of(cast.project, ItemFilter())
+    assert send_to_people(project=cast.project, items=everything, raters=5, by=cast.admin) == len(everything)
+    asked = AssignedUnit.objects.values_list("assignment__item__kind", "dimension__kind").distinct()
+    assert set(asked) == {("output", "labels"), ("pair", "preference")}
+
+
+def test_items_without_an_applicable_dimension_are_not_sent() -> None:
+    cast = open_questions("preference")
+    outputs = Item.objects.filter(document__project=cast.project, kind=Item.Kind.OUTPUT)
+    with pytest.raises(NotReadyError, match="No dimension"):
+        send_to_people(project=cast.project, items=outputs, raters=5, by=cast.admin)
+    assert not AssignedUnit.objects.exists()
 
 
 def test_the_page_of_an_item_has_all_that_is_known(cast: Cast, client: Client) -> None:

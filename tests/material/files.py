@@ -72,4 +72,4 @@ def read_uploads() -> None:
 
 
 def start_import(*, data_import: DataImport, mapping: Mapping, what: DataImport.What) -> None:
-    start_upload(data_import=data_import, mapping=json.loads(mapping_to_json(mapping)), what=what)
+    start_upload(data_import=data_import, mapping=mapping_to_json(mapping), what=what)

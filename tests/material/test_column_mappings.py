@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -194,7 +195,7 @@ mappings = st.builds(
 
 @given(mappings)
 def test_a_mapping_written_as_json_is_read_back(mapping: ColumnMapping) -> None:
-    assert mapping_from_json(mapping_to_json(mapping)) == mapping
+    assert mapping_from_json(json.loads(json.dumps(mapping_to_json(mapping)))) == mapping
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -205,7 +206,6 @@ def test_a_shipped_mapping_is_written_by_its_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("{", ""),
         ("[]", ""),
         ('{"name": "other"}', "name"),
         ('{"colour": "x"}', "colour"),
@@ -220,7 +220,7 @@ def test_a_shipped_mapping_is_written_by_its_name(name: str) -> None:
 )
 def test_error_names_the_fault_of_a_written_mapping(text: str, field: str) -> None:
     with pytest.raises(MappingError) as caught:
-        mapping_from_json(text)
+        mapping_from_json(json.loads(text))
     assert caught.value.field == field
 
 

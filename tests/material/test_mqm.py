@@ -1,4 +1,4 @@
-"""MQM's tables: segments and translations are imported, marked errors are read per rater."""
+"""MQM's tables: segments and translations are imported without the marked errors."""
 
 from pathlib import Path
 
@@ -7,10 +7,9 @@ import pytest
 from annotate.core.models import Document, Item
 from annotate.material.commands.imports import import_file
 from annotate.material.reading.guessing import guess_mapping
-from annotate.material.reading.mqm import MarkedError, MarkedSegment, read_marked_segments
-from annotate.material.reading.readers import RecordFile, first_records
-from annotate.material.reading.rows import Record
-from annotate.material.reading.values import RefusedFieldError
+from annotate.material.reading.mqm import MqmSegments
+from annotate.material.reading.readers import first_records
+from annotate.material.reading.rows import Record, RefusedLine
 from tests.material.files import empty_project, source
 
 HEADER = "system doc docSegId globalSegId rater source target category severity"
@@ -49,30 +48,13 @@ def table(folder: Path) -> Path:
     return path
 
 
-def records(path: Path) -> list[Record]:
-    with RecordFile(path) as file:
-        found = list(file)
-    assert all(isinstance(record, Record) for record in found), found
-    return [record for record in found if isinstance(record, Record)]
-
-
-def test_spans_are_offsets_in_the_output_without_tags(tmp_path: Path) -> None:
-    source, target = '"A size," he said', '"Eine größe", sagte er'
-    first, second, third = read_marked_segments(records(table(tmp_path)))
-    spelling = MarkedError("target", 6, 11, "Spelling", "Minor")
-    omission = MarkedError("source", 3, 7, "Omission", "Major")
-    assert first == MarkedSegment("news-1:17", "A", "r1", source, target, [spelling, omission])
-    assert (target[6:11], source[3:7]) == ("größe", "size")
-    assert second == MarkedSegment("news-1:17", "A", "r2", source, target, [])
-    whole = MarkedError("target", 0, 5, "Non-translation!", "Major")
-    assert third == MarkedSegment("news-1:17", "B", "r1", source, "Blau.", [whole])
-
-
 @pytest.mark.parametrize("target", ["<v>open", "closed</v>", "<v>a<v>b</v></v>", "</v>a<v>"])
 def test_unpaired_tags_are_rejected(target: str) -> None:
     cells = [*ROWS[0][:6], target, *ROWS[0][7:]]
-    with pytest.raises(RefusedFieldError, match="not in pairs"):
-        read_marked_segments([Record(1, dict(zip(HEADER.split(), cells, strict=True)))])
+    record = Record(1, dict(zip(HEADER.split(), cells, strict=True)))
+    (refused,) = MqmSegments().item_rows(record)
+    assert isinstance(refused, RefusedLine)
+    assert (refused.field, "not in pairs" in refused.reason) == ("target", True)
 
 
 @pytest.mark.django_db

@@ -141,7 +141,7 @@ def test_another_label_leaves_pseudonym_and_files_unchanged(project: Project, tm
     with pytest.raises(InvalidValueError, match="Only annotators have a label"):
         rename_membership(membership=admin_of(project), label="B", by=None)
     rename_membership(membership=recorded, label="A1", by=None)
-    assert set(RecordedName.objects.values_list("name", "place")) == {
+    assert set(RecordedName.objects.values_list("name", "membership")) == {
         ("A1", recorded.pk),
         ("Expert 1", recorded.pk),
     }
@@ -152,7 +152,7 @@ def test_a_rater_is_joined_under_a_label_that_it_had_before(project: Project, tm
     for label in ("Expert 1", "A1"):
         rename_membership(membership=recorded, label=label, by=None)
     join_recorded_rater(recorded=recorded, member=member, by=None)
-    assert set(RecordedName.objects.values_list("name", "place")) == {
+    assert set(RecordedName.objects.values_list("name", "membership")) == {
         ("A1", member.pk),
         ("Expert 1", member.pk),
     }

@@ -123,6 +123,9 @@ def test_several_files_are_one_import_whose_page_chooses_sheets_and_header(clien
     shown = client.get(page).content.decode()
     assert "self_coh" in shown
     assert "batch2/case 2" not in shown.partition("batch1/case 2")[0]
+    client.post(part, {"header_row": "9" * 5000})
+    upload.refresh_from_db()
+    assert upload.part == "row 1/*"
     client.post(part, {"header_row": "12", "first_sheet": "1"})
     upload.refresh_from_db()
     assert upload.part == ""

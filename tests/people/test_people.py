@@ -67,7 +67,7 @@ def test_empty_membership_gets_its_own_link(admin: Client, cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     assert "no account yet" in admin.get(address(cast, "people/")).content.decode()
     admin.post(address(cast, f"people/{empty.pk}/invite/"))
-    assert Invitation.objects.get().place == empty
+    assert Invitation.objects.get().membership == empty
     page = admin.get(address(cast, "people/")).content.decode()
     assert "Copy the link" in page
     assert "Links not used yet" not in page

@@ -96,6 +96,24 @@ def test_browser_language_applies_only_without_a_choice(user: User) -> None:
     assert '<html lang="en"' in client.get("/accounts/login/", headers=GERMAN).content.decode()
 
 
+@pytest.mark.parametrize(
+    ("before", "chosen", "said"),
+    [
+        ("en", "de", "Ihre Einstellungen sind gespeichert"),
+        ("de", "en", "Your preferences are saved"),
+        ("de", "", "Your preferences are saved"),
+    ],
+)
+def test_message_has_the_language_of_the_page_that_shows_it(
+    user: User, before: str, chosen: str, said: str
+) -> None:
+    save_preferences(user=user, language=before)
+    client = of(user)
+    client.get(PAGE)
+    page = client.post(PAGE, {**CHOICES, "language": chosen}, follow=True).content.decode()
+    assert said in page
+
+
 def test_a_language_goes_with_its_person(user: User) -> None:
     save_preferences(user=user, language="de")
     client = of(user)

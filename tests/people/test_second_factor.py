@@ -16,12 +16,13 @@ from django.db.models import F
 from django.test import Client
 
 from annotate.api.tokens import make_token, usable_token
+from annotate.core.access import reads_results
 from annotate.core.models import AuditEntry, Project, Role, SharedEntry, User
 from annotate.people.commands import add_member, invite
 from annotate.people.invitations import invitation_token, mark_proven
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
-from tests.factories import PASSWORD, Cast, make_project, make_user
+from tests.factories import PASSWORD, Cast, make_member, make_project, make_user
 from tests.people.mails import sent_mails
 from tests.people.test_sessions import is_signed_in, sign_in
 
@@ -248,6 +249,15 @@ def test_admins_without_a_second_factor_get_a_setup_prompt(cast: Cast, required:
         assert "Admins need a second factor here." in answer.content.decode()
     set_up(client)
     assert client.get(f"/projects/{cast.project.slug}/people/").status_code == 200
+
+
+def test_admin_without_a_second_factor_still_has_other_roles(cast: Cast, required: None) -> None:
+    make_member(cast.project, Role.RESEARCHER, user=cast.admin)
+    client, home = sign_in(cast.admin), f"/projects/{cast.project.slug}/"
+    assert reads_results(cast.admin, cast.project)
+    assert client.get(f"{home}results/").status_code == 200
+    assert client.get(home).status_code == 200
+    assert client.get(f"{home}people/").status_code == 403
 
 
 def test_their_programs_wait_too(cast: Cast, required: None) -> None:

@@ -27,8 +27,8 @@ def bad_judges_are_refused(project: Project, judges: Mapping[str, str]) -> None:
     assert (fluency.verdict.use, fluency.verdict.ground) == (Use.REFUSED, Ground.ALPHA)
     assert fluency.known.alpha == pytest.approx(-0.3326, abs=5e-5)
     assert fluency.known.bias == pytest.approx(-2.0218, abs=5e-5)
-    assert fluency.test is not None
-    assert fluency.test.winning_rate == 0
+    assert fluency.tested is not None
+    assert fluency.tested.test.winning_rate == 0
     assert {key: each.verdict.use for key, each in found.items()} == {
         "coherence": Use.REFUSED,
         "consistency": Use.PART,

@@ -41,14 +41,14 @@ def test_signals_match_hand_calculation() -> None:
         ]
     )
     assert (signals.items, signals.timed, signals.median_seconds) == (6, 5, 60)
-    assert signals.too_fast == (1,)
-    assert (signals.straight, signals.several_values) == ((1, 2, 5), 4)
+    assert (signals.too_fast, signals.too_fast_shown) == (1, [1])
+    assert (signals.straight, signals.straight_shown, signals.several_values) == (3, [1, 2, 5], 4)
     assert signals.longest_run == 3
 
 
 def test_nothing_rated_shows_nothing() -> None:
     signals = signals_of([])
-    assert (signals.median_seconds, signals.too_fast, signals.straight) == (None, (), ())
+    assert (signals.median_seconds, signals.too_fast, signals.straight) == (None, 0, 0)
     assert signals.longest_run == 0
 
 

@@ -119,7 +119,7 @@ def test_ranks_are_listed_by_output_in_the_order_of_the_reader() -> None:
     page = scene.page(scene.raters[1])
     ranks = [[1, 2], [2, 1], [3, 3]]
     expected = [[str(each) for each in ranks[side]] for side in page.content.order]
-    assert [each.ranks for each in page.rank_answers] == expected
+    assert [ranks for _, ranks, _ in page.rank_answers] == expected
 
 
 def test_spans_have_a_colour_for_each_of_two_raters() -> None:

@@ -4,18 +4,21 @@ from collections.abc import Callable, Iterator
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from annotate import questions
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import guideline_at
 from annotate.core.models import Dispute, Item, Project, Rating
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.questions import Given, QuestionKind, register_kind
 from annotate.questions.kind import Cleaned
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.commands import current_page
+from annotate.results.questions.answers import answers_of_rounds, means_table
 from annotate.results.registry import result_of
 from tests.factories import Cast
 from tests.questions.asking import OPTIONS, give, open_questions
@@ -96,6 +99,20 @@ def test_a_part_is_a_unit_and_a_system_has_the_share_of_yes() -> None:
     shares = {name: row["share"].value for name, row in systems.items()}
     assert shares == pytest.approx({"system-1": 1 / 2, "system-2": 1 / 6, "system-3": 1})
     assert next(iter(shares)) == "system-3"
+
+
+@pytest.mark.parametrize("largest_first", [True, False])
+def test_system_without_a_number_is_the_last_in_both_orders(largest_first: bool) -> None:
+    cast = open_questions("spans")
+    for item in cast.items:
+        give(cast.annotators[0], item.pk, "spans", data={"spans": []})
+    (answers,) = answers_of_rounds(cast.project, guideline_at(cast.project, None).dimensions[0])
+    numbers = {"system-1": np.nan, "system-2": 2.0, "system-3": -1.0}
+    values = np.tile([numbers[system] for system in answers.systems], (len(answers.raters), 1))
+    table = means_table(answers, [("mean", "Mean", values)], -5, 5, largest_first=largest_first)
+    last = table.rows[-1]
+    assert last[0].value == "system-1"
+    assert (last[1].value, last[1].reason) == (None, "There are no values yet.")
 
 
 def test_the_preferred_system_is_the_strongest_whatever_side_it_is_on() -> None:

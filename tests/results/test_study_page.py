@@ -13,6 +13,7 @@ from django.urls import reverse
 from agreement import intraclass_correlation, variance_components
 from agreement.variance_components import raters_needed, reliability_of_mean
 from annotate.core.models import Assignment, ComputedResult, Dimension, Rating
+from annotate.quality.commands import mark_gold
 from annotate.results.commands import current_page
 from annotate.results.queries.by_system import values_by_document
 from annotate.results.queries.material import items_of, rated_rounds
@@ -130,6 +131,16 @@ def test_power_and_cost_before_round_one_rest_on_assumptions() -> None:
     assert (one["hours_1"].value, one["pay_1"].value) == pytest.approx((0.5, 6.25))
     page = current_page(project=cast.project, result=result_of(cast.project, "study"))
     assert {"dependability-curve", "power-curve"} <= {table.key for table in page.tables}
+
+
+def test_document_of_gold_items_alone_is_no_part_of_a_plan() -> None:
+    cast = make_project(documents=3, systems=2)
+    for item in cast.items[:2]:
+        mark_gold(project=cast.project, item=item, use="hidden")
+    page = current_page(project=cast.project, result=result_of(cast.project, "study", {"seconds": "60"}))
+    effort = page.table("effort")
+    assert effort is not None
+    assert "hours, 2 documents" in [column.name for column in effort.columns]
 
 
 @pytest.mark.parametrize("asked", ["many", "-1", "nan", "inf", "1e9"])

@@ -175,6 +175,22 @@ def test_only_the_wording_of_labels_changes_in_an_open_round(admin: Client) -> N
     ]
 
 
+def test_unchanged_line_keeps_its_label_whatever_characters_it_has(admin: Client, cast: Cast) -> None:
+    labels = [
+        {"key": "wrong", "name": "Error: wrong", "description": "Not in the source.\nOr against it."},
+        {"key": "none", "name": "None:", "description": ""},
+    ]
+    made = add_question(cast.project, "labels", "Asked", labels=labels)
+    page = at(cast, "dimensions/asked/")
+    shown = admin.get(page).context["form"]["labels"].value()
+    assert shown == "Error: wrong: Not in the source. Or against it.\nNone:"
+    sent = {**GENERAL, "kind": "labels", "distance": "jaccard"}
+    admin.post(page, {**sent, "labels": f"{shown}\r\nMore: of all"})
+    made.refresh_from_db()
+    assert made.options
+    assert made.options["labels"] == [*labels, {"key": "more", "name": "More", "description": "of all"}]
+
+
 def test_comparisons_are_tallied_sampled_and_removed(admin: Client, cast: Cast) -> None:
     add_question(cast.project, "preference")
     setup = setup_of(cast.project)

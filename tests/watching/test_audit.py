@@ -130,6 +130,28 @@ def test_the_list_is_narrowed(cast: Cast, wanted: Callable[[Cast], AuditFilter],
     assert {row["act"] for row in audit_rows(cast.project, wanted(cast))} == found
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("since=0001-01-01", True),
+        ("since=9999-12-31", False),
+        ("until=0001-01-01", False),
+        ("until=9999-12-31", True),
+        ("after=0001-01-01T00:00:00%2B14:00_0_1", True),
+        ("after=9999-12-31T23:59:59-14:00_0_1", True),
+    ],
+)
+def test_first_and_last_day_of_the_calendar_are_no_fault(
+    client: Client, cast: Cast, settings: Any, query: str, rows: bool
+) -> None:
+    settings.TIME_ZONE = "Europe/Berlin"
+    discussed(cast, 1, 3, 5)
+    client.force_login(cast.admin)
+    shown = client.get(page(cast, f"audit/?{query}"))
+    assert shown.status_code == 200
+    assert bool(shown.context["page"].rows) is rows
+
+
 def test_pages_follow_each_other_without_a_gap_also_within_one_moment(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,7 +81,9 @@ class OutsideRater(models.Model):
         SCREENED_OUT = "screened_out", _("screened out")
 
     study = models.ForeignKey(OutsideStudy, models.CASCADE, related_name="raters")
-    place = models.OneToOneField(Membership, models.CASCADE, related_name="outside")
+    membership = models.OneToOneField(
+        Membership, models.CASCADE, related_name="outside", db_column="place_id"
+    )
     platform_id = models.CharField(
         max_length=200, blank=True, help_text="ID of the person on the platform: PROLIFIC_PID of the link."
     )
@@ -107,4 +109,4 @@ class OutsideRater(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"rater from outside {self.place_id}"
+        return f"rater from outside {self.membership_id}"

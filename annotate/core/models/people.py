@@ -131,7 +131,9 @@ class RecordedName(models.Model):
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="recorded_names")
     name = models.CharField(max_length=150)
-    place = models.ForeignKey(Membership, models.CASCADE, related_name="recorded_names")
+    membership = models.ForeignKey(
+        Membership, models.CASCADE, related_name="recorded_names", db_column="place_id"
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("project", "name", name="recorded_name_once_in_project")]
@@ -143,8 +145,13 @@ class RecordedName(models.Model):
 class Invitation(MailedRow):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role.choices)
-    place = models.ForeignKey(
-        Membership, models.CASCADE, null=True, blank=True, help_text="The empty place that it fills, if any."
+    membership = models.ForeignKey(
+        Membership,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        db_column="place_id",
+        help_text="The membership without an account that it fills, if any.",
     )
     email = models.EmailField(blank=True)
     note = models.TextField(blank=True, help_text="What the work is, how much, and by when.")
@@ -190,7 +197,9 @@ class AccountMail(MailedRow):
 class CountingDecision(models.Model):
     """An admin's decision whether an annotator's ratings count, with the reason. Never changed."""
 
-    place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="counting_decisions")
+    membership = models.ForeignKey(
+        "annotate.Membership", models.CASCADE, related_name="counting_decisions", db_column="place_id"
+    )
     counted = models.BooleanField()
     note = models.TextField()
     by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")

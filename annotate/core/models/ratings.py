@@ -175,7 +175,9 @@ class PracticeAnswer(models.Model):
     It can be changed until its annotator has seen the reference values of the item, and is final after that.
     """
 
-    place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="practice_answers")
+    membership = models.ForeignKey(
+        "annotate.Membership", models.CASCADE, related_name="practice_answers", db_column="place_id"
+    )
     attempt = models.PositiveSmallIntegerField(default=1)
     gold_value = models.ForeignKey(GoldValue, models.CASCADE, related_name="answers")
     value = PointsField(null=True)
@@ -191,7 +193,9 @@ class PracticeAnswer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("place", "attempt", "gold_value", name="one_practice_answer_per_attempt"),
+            models.UniqueConstraint(
+                "membership", "attempt", "gold_value", name="one_practice_answer_per_attempt"
+            ),
             models.CheckConstraint(
                 condition=Q(value__isnull=True) | Q(cannot_rate=False, not_applicable=False),
                 name="practice_reason_has_no_value",

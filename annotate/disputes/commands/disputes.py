@@ -29,7 +29,6 @@ from annotate.disputes.commands.state import (
     lock_dispute,
     locked_for_discussion,
     settle_or_reopen,
-    status_of,
     status_with,
 )
 from annotate.disputes.queries.rules import Rule
@@ -345,7 +344,7 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
     note = _reason(note)
     if dispute.takes_answers:
         return dispute
-    status = status_of(dispute, current_answers(dispute))
+    status = status_with(dispute, current_answers(dispute), heeds_requests=False)
     return decide(dispute, status, by, kind=DisputeEvent.Kind.RESUMED, note=note)
 
 

@@ -254,16 +254,9 @@ def settle_or_reopen_all(
     """
     now = timezone.now()
     Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
-    # Answers that agree settle a dispute, unless an admin's request for new answers is pending.
-    counted = _counted_raters(answers.values())
-    asked_again = _asked_at(disputes, DisputeEvent.Kind.ASKED_AGAIN)
-    dimensions = dimensions_of_disputes(disputes)
     became: dict[Dispute.Status, list[Dispute]] = defaultdict(list)
-    for dispute in disputes:
+    for dispute, status in zip(disputes, _statuses(disputes, answers), strict=True):
         dispute.active_at = now
-        waits = dispute.pk in asked_again and _waits_since(dispute, asked_again[dispute.pk])
-        dimension, given = dimensions[dispute.dimension_id], answers[dispute.pk]
-        status = Dispute.Status.OPEN if waits else _status_of(dispute, dimension, given, counted)
         became[status].append(dispute)
     # The others are open while an active rater has to answer, and irresolvable after that.
     apart = became.pop(Dispute.Status.OPEN, [])
@@ -282,39 +275,42 @@ def settle_or_reopen_all(
         decide_all([dispute for dispute in own if dispute.status != status], status, by)
 
 
-def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
-    """Return OPEN while an admin's request for new answers is pending; else the result of `status_of`."""
-    asked = _asked_at([dispute], DisputeEvent.Kind.ASKED_AGAIN)
-    if asked and _waits_since(dispute, asked[dispute.pk]):
-        return Dispute.Status.OPEN
-    return status_of(dispute, answers)
+def status_with(
+    dispute: Dispute, answers: Mapping[int, Given], *, heeds_requests: bool = True
+) -> Dispute.Status:
+    """Return SETTLED if these answers (by rater) agree, even if the dispute still needs one; else OPEN.
+
+    heeds_requests: OPEN while an admin's request for new answers is pending.
+    """
+    (status,) = _statuses([dispute], {dispute.pk: answers}, heeds_requests=heeds_requests)
+    return status
 
 
-def status_of(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
-    """Return SETTLED if these answers (by rater) agree, even if the dispute still needs one; else OPEN."""
-    dimension = dimensions_of_disputes([dispute])[dispute.dimension_id]
-    return _status_of(dispute, dimension, answers, _counted_raters([answers]))
-
-
-def dimensions_of_disputes(disputes: Sequence[Dispute]) -> dict[int, FrozenDimension]:
-    """Return the dimensions of disputes of one project by their keys, as Round I froze them."""
-    if not disputes:
-        return {}
-    return {each.id: each for each in guideline_of(disputes[0].round).dimensions}
+def _statuses(
+    disputes: Sequence[Dispute],
+    answers: Mapping[int, Mapping[int, Given]],
+    *,
+    heeds_requests: bool = True,
+) -> list[Dispute.Status]:
+    """Return the same for disputes of one project with these answers, by dispute and rater."""
+    counted = _counted_raters(answers.values())
+    asked_again = _asked_at(disputes, DisputeEvent.Kind.ASKED_AGAIN) if heeds_requests else {}
+    guideline = guideline_of(disputes[0].round) if disputes else None
+    dimensions = {each.id: each for each in guideline.dimensions} if guideline else {}
+    found = []
+    for dispute in disputes:
+        dimension, given = dimensions[dispute.dimension_id], answers[dispute.pk]
+        # Answers of the raters that statistics include; of all raters if statistics include none of them.
+        own = [given[rater] for rater in given if rater in counted] or list(given.values())
+        met = kind_of(dimension).spread(dimension, own) <= dispute.tolerance
+        waits = dispute.pk in asked_again and _waits_since(dispute, asked_again[dispute.pk])
+        found.append(Dispute.Status.SETTLED if met and not waits else Dispute.Status.OPEN)
+    return found
 
 
 def _counted_raters(units: Iterable[Iterable[int]]) -> set[int]:
     raters = {rater for unit in units for rater in unit}
     return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
-
-
-def _status_of(
-    dispute: Dispute, dimension: FrozenDimension, answers: Mapping[int, Given], counted: Collection[int]
-) -> Dispute.Status:
-    # Answers of the raters that statistics include; of all raters if statistics include none of them.
-    own = [answers[rater] for rater in answers if rater in counted] or list(answers.values())
-    met = kind_of(dimension).spread(dimension, own) <= dispute.tolerance
-    return Dispute.Status.SETTLED if met else Dispute.Status.OPEN
 
 
 def _waits_since(dispute: Dispute, asked_at: datetime) -> bool:

@@ -67,15 +67,6 @@ def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
     return found.annotate(asked_since=F("raters__since"))
 
 
-def annotate_last_activity(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
-    """Return disputes with `last_word`: the time of the last answer, post or decision.
-
-    Silence starts when Round II opens, because answers and posts are impossible before.
-    """
-    begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
-    return disputes.annotate(last_word=Greatest(begun, "active_at"))
-
-
 def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) -> QuerySet[Dispute]:
     """Return the open disputes without activity for this number of days, by the index of `active_at`."""
     long_ago = timezone.now() - timedelta(days=days)
@@ -292,12 +283,6 @@ def disputes_of_project(
     return found.annotate(posts_count=Coalesce(count, 0)).order_by("number")
 
 
-@dataclass(frozen=True)
-class ListedDispute:
-    dispute: Dispute
-    waits_for: list[WaitingRater]
-
-
 def count_reasons(project: Project) -> list[tuple[str, int]]:
     """Return the frequency of each short reason for keeping a value in Round II, and of "the raters differ".
 
@@ -317,21 +302,13 @@ def count_reasons(project: Project) -> list[tuple[str, int]]:
     return [*found, (gettext("We differ"), differs)] if differs else found
 
 
-@dataclass(frozen=True)
-class ToDecide:
-    """The count of disputes for an adjudicator, and the number of the first, if there is one."""
-
-    count: int
-    first: int | None
-
-
-def waiting_for_adjudicator(project: Project) -> ToDecide:
-    """Return the disputes that discussion did not resolve, while they can be decided. One query."""
+def waiting_for_adjudicator(project: Project) -> dict[str, int | None]:
+    """Return the `count` of disputes for an adjudicator, and the number of the `first`. One query."""
     waiting = to_decide(disputes_in(project)).order_by()
-    return ToDecide(**waiting.aggregate(count=Count("pk"), first=Min("number")))
+    return waiting.aggregate(count=Count("pk"), first=Min("number"))
 
 
-def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
+def dispute_rows(disputes: Sequence[Dispute]) -> list[tuple[Dispute, list[WaitingRater]]]:
     """Return disputes with the raters that they need. One query."""
     asked = DisputeRater.objects.filter(dispute__in=disputes, since__isnull=False)
     found: dict[int, list[WaitingRater]] = {}
@@ -339,7 +316,7 @@ def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
     for dispute, alias, label in named:
         rater = WaitingRater(Membership(alias=alias).rater_name, label)
         found.setdefault(dispute, []).append(rater)
-    return [ListedDispute(dispute, found.get(dispute.pk, [])) for dispute in disputes]
+    return [(dispute, found.get(dispute.pk, [])) for dispute in disputes]
 
 
 def count_pending_by_rater(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
@@ -350,7 +327,10 @@ def count_pending_by_rater(project: Project, chosen: DisputeFilter, round_two: R
 
 
 def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
-    found = annotate_last_activity(disputes_in(project), round_two)
+    # The time of the last answer, post or decision. Silence starts when Round II opens, because answers and
+    # posts are impossible before.
+    begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
+    found: QuerySet[Dispute] = disputes_in(project).annotate(last_word=Greatest(begun, "active_at"))
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:

@@ -29,16 +29,13 @@ from annotate.disputes.queries.activity import dispute_rows
 from annotate.disputes.queries.standpoints import (
     Category,
     HeldPart,
-    HeldRanks,
     HeldSpan,
     ScaleAxis,
     Standpoint,
     categories_held,
     describe_to,
     join_names,
-    labels_held,
     parts_held,
-    preferences_held,
     ranks_held,
     scale_axis,
     spans_held,
@@ -131,9 +128,9 @@ def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) 
     for position, each in enumerate(standpoints, start=1):
         colour = str(position) if len(standpoints) <= MOST_COLOURS else "0"
         for passage in each.passages:
-            marks.setdefault(passage.part, []).append(Mark(each.holder_mark.name, passage.start, passage.end))
+            marks.setdefault(passage.part, []).append(Mark(each.short_name, passage.start, passage.end))
         for span in each.spans:
-            mark = Mark(each.holder_mark.name, span["start"], span["end"], colour)
+            mark = Mark(each.short_name, span["start"], span["end"], colour)
             marks.setdefault(span["part"], []).append(mark)
     return [
         MarkedPart(label, text, segments_of(text.replace("\r\n", "\n"), marks.get(number, [])), format)
@@ -162,27 +159,6 @@ def sides_shown(
 
 
 @dataclass(frozen=True)
-class ScaleStep:
-    """A value of the scale, its point if one is written, and the raters who chose it."""
-
-    value: float
-    point: FrozenPoint | None
-    standpoints: list[Standpoint]
-
-
-@dataclass(frozen=True)
-class OwnValue:
-    """The reader's value on another dimension of the item."""
-
-    dimension: FrozenDimension
-    given: Given
-
-    @property
-    def says(self) -> str:
-        return kind_of(self.dimension).describe(self.dimension, self.given)
-
-
-@dataclass(frozen=True)
 class DisputePage:
     """Everything about one disputed unit that its raters may see; no system.
 
@@ -204,7 +180,7 @@ class DisputePage:
     not_applicable: list[Rating]
     waits_for: list[str]
     invites: bool
-    own_values: list[OwnValue]
+    own_values: list[tuple[FrozenDimension, str]]
     posts: list[Post]
     events: list[DisputeEvent]
     content: ItemContent = field(default_factory=ItemContent)
@@ -233,10 +209,6 @@ class DisputePage:
     def mine(self) -> Standpoint | None:
         """The reader's own standpoint; an admin who does not rate has none."""
         return next((each for each in self.standpoints if each.is_me), None)
-
-    @property
-    def text(self) -> str:
-        return self.rated.text
 
     @property
     def takes_answers(self) -> bool:
@@ -297,15 +269,16 @@ class DisputePage:
     def axis(self) -> ScaleAxis:
         return scale_axis(
             self.dimension.values,
-            [each.holder_mark for each in self.standpoints],
+            [(each.short_name, each.value, each.is_me) for each in self.standpoints],
             decided=self.dispute.adjudicated_value,
         )
 
     @property
-    def scale_steps(self) -> list[ScaleStep]:
+    def scale_steps(self) -> list[tuple[float, FrozenPoint | None, list[Standpoint]]]:
         """Return the values from the lowest to the highest that a rater chose, in the order of the scale.
 
-        Values that no rater chose appear if the scale describes them.
+        Each has its point, if one is written, and the raters who chose it. Values that no rater chose appear
+        if the scale describes them.
         """
         chosen: dict[float, list[Standpoint]] = {}
         for each in self.standpoints:
@@ -315,24 +288,19 @@ class DisputePage:
         described: dict[float, FrozenPoint] = {each.value: each for each in points}
         between = {value for value in described if min(chosen) < value < max(chosen)}
         return [
-            ScaleStep(value, described.get(value), chosen.get(value, []))
-            for value in sorted(chosen.keys() | between)
+            (value, described.get(value), chosen.get(value, [])) for value in sorted(chosen.keys() | between)
         ]
 
     @property
     def categories(self) -> list[Category]:
-        if self.dimension.is_scale:
-            return categories_held(self.dimension, self.standpoints, self.dispute.adjudicated_value)
-        if self.kind is PREFERENCE:
-            return preferences_held(self.dimension, self.standpoints, self.decided, self.content)
-        return labels_held(self.dimension, self.standpoints, self.decided)
+        return categories_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def part_answers(self) -> list[HeldPart]:
         return parts_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
-    def rank_answers(self) -> list[HeldRanks]:
+    def rank_answers(self) -> list[tuple[int, Sequence[str], str]]:
         return ranks_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
@@ -444,7 +412,7 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
         round_two=by_number.get(2),
         standpoints=standpoints,
         not_applicable=[each for (number, _), each in given.items() if number == 1 and each.not_applicable],
-        waits_for=[you() if each.name == me else each.name for each in dispute_rows([dispute])[0].waits_for],
+        waits_for=[you() if each.name == me else each.name for each in dispute_rows([dispute])[0][1]],
         invites=_invites(dispute, standpoints, dimension),
         own_values=_own_values(dispute, reader, guideline),
         posts=list(dispute.posts.select_related("author")),
@@ -464,7 +432,9 @@ def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenD
     return min(values) < mine < max(values)
 
 
-def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline) -> list[OwnValue]:
+def _own_values(
+    dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline
+) -> list[tuple[FrozenDimension, str]]:
     if reader is None:
         return []
     # Round II comes last, so its value replaces the value of Round I.
@@ -479,7 +449,11 @@ def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGu
         for dimension, value, data in rows.values_list("dimension", "value", "data")
         if value is not None
     }
-    return [OwnValue(each, held[each.id]) for each in guideline.dimensions if each.id in held]
+    return [
+        (each, kind_of(each).describe(each, held[each.id]))
+        for each in guideline.dimensions
+        if each.id in held
+    ]
 
 
 def version_of(dispute: QuerySet[Dispute]) -> str:

@@ -104,8 +104,10 @@ def spreads_of(round: Round) -> Iterator[ValueSpread]:
         assignment__round=round, assignment__annotator__counted=True, value__isnull=False
     )
     # Other kinds compute their distance from all answers.
-    for item, dimension, answers in paired_answers(given, FrozenGuideline.from_json(round.guideline.content)):
-        yield ValueSpread(item, dimension.id, kind_of(dimension).spread(dimension, answers))
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    for item, dimension, answers in answers_by_unit(given, guideline):
+        if len(answers) >= 2:
+            yield ValueSpread(item, dimension.id, kind_of(dimension).spread(dimension, answers))
     # On a scale the smallest and the largest value suffice, which the database finds.
     units = (
         given.filter(dimension__kind=SCALE.key)
@@ -115,13 +117,6 @@ def spreads_of(round: Round) -> Iterator[ValueSpread]:
     paired = units.filter(count__gte=2).order_by("assignment__item", "dimension")
     for item, dimension, _, smallest, largest in paired.iterator(BATCH):
         yield ValueSpread(item, dimension, distance(smallest, largest))
-
-
-def paired_answers(
-    ratings: QuerySet[Rating], guideline: FrozenGuideline
-) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
-    """Yield the answers to questions that are no scales, of units with two or more. Up to one query."""
-    return (unit for unit in answers_by_unit(ratings, guideline) if len(unit[2]) >= 2)
 
 
 def answers_by_unit(

@@ -1,8 +1,9 @@
 """The raters of a dispute: their places on the scale, their answers before and after discussion."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,20 +13,12 @@ from annotate.core.guidelines import name_on_page
 from annotate.core.models import Membership, Rating, RatingChange
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.labels import labels_in
+from annotate.questions.preference import PREFERENCE
 from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
 
 ALL_TICKS = 11  # A scale with up to this number of values labels each of them.
 NEAR = 9.0  # Percent of the line; marks closer than this are below each other.
 NEAR_ON_LONG_SCALES = 17.0  # The same if a mark shows its value too.
-
-
-@dataclass(frozen=True)
-class HolderMark:
-    """A value and its raters, by the short names on the axis."""
-
-    name: str
-    value: float
-    is_me: bool
 
 
 @dataclass(frozen=True)
@@ -78,19 +71,22 @@ class ScaleAxis:
 
 
 def scale_axis(
-    values: Sequence[float], held: Sequence[HolderMark], *, decided: float | None = None
+    values: Sequence[float], held: Iterable[tuple[str, float, bool]], *, decided: float | None = None
 ) -> ScaleAxis:
-    """Return the axis of a scale with the raters of its values (one or more), and the adjudicated value."""
+    """Return the axis of a scale with its raters and the adjudicated value.
+
+    held: each rater's short name and value, and whether that is the reader; one rater or more.
+    """
     ticks = tuple(Tick(value, _position_at(values, value)) for value in _labelled_values(values))
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
     last: list[float] = []  # where the last mark of each lane stands
     marks = []
-    for each in sorted(held, key=lambda each: each.value):
-        at = _position_at(values, each.value)
+    for name, value, is_me in sorted(held, key=lambda each: each[1]):
+        at = _position_at(values, value)
         # The first lane with room for the mark, else a new one.
         lane = next((lane for lane, before in enumerate(last) if at - before >= near), len(last))
         last[lane : lane + 1] = [at]
-        marks.append(AxisMark(each.value, at, each.name, each.is_me, lane))
+        marks.append(AxisMark(value, at, name, is_me, lane))
     decision = None if decided is None else Tick(decided, _position_at(values, decided))
     return ScaleAxis(ticks, tuple(marks), len(values), decision)
 
@@ -159,24 +155,12 @@ class Standpoint:
         return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
-    def value_before(self) -> float | None:
-        return self.first.value
-
-    @property
-    def comment_before(self) -> str:
-        return self.first.comment
-
-    @property
     def value(self) -> float:
         return self.given.value
 
     @property
     def data(self) -> dict[str, Any] | None:
         return self.given.data
-
-    @property
-    def data_before(self) -> dict[str, Any] | None:
-        return self.first.data
 
     @property
     def rating(self) -> Rating:
@@ -235,9 +219,8 @@ class Standpoint:
         return found
 
     @property
-    def holder_mark(self) -> HolderMark:
-        """Return the same as a mark on the scale, with short names."""
-        return HolderMark(you() if self.is_me else self.rater.alias, self.value, self.is_me)
+    def short_name(self) -> str:
+        return you() if self.is_me else self.rater.alias
 
     @property
     def moved(self) -> bool:
@@ -268,15 +251,6 @@ class HeldPart:
 
 
 @dataclass(frozen=True)
-class HeldRanks:
-    """An output by its number for the reader: the rank that each rater gave it, and the decided one."""
-
-    number: int
-    ranks: Sequence[str]
-    decided: str
-
-
-@dataclass(frozen=True)
 class HeldSpan:
     """A span with its words, the raters who marked it so, and whether it was decided."""
 
@@ -297,53 +271,45 @@ class HeldSpan:
 
 
 def categories_held(
-    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: float | None
-) -> list[Category]:
-    return [
-        Category(
-            name=name_on_page(dimension, value),
-            meaning=described.description if (described := dimension.point(value)) else "",
-            raters=[each for each in standpoints if each.value == value],
-            is_decided=decided == value,
-        )
-        for value in dimension.values
-    ]
-
-
-def preferences_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[Category]:
-    """Return the choices from left to right, as the reader sees the outputs, each with who made it."""
-    # The kind of question gives the choices in the order of this reader's outputs.
-    choices = kind_of(dimension).input_context(dimension, None, content)["choices"]
+    """Return the answers to choose from, each with its raters; outputs are in the reader's order.
+
+    Only the labels in an answer or a decision. The last one is for raters without a label.
+    """
+    if dimension.is_scale:
+        meanings: dict[object, str] = {each.value: each.description for each in dimension.points}
+        values = [(each, name_on_page(dimension, each), meanings.get(each, "")) for each in dimension.values]
+        return _categories(lambda given: [given.value], values, standpoints, decided)
+    if kind_of(dimension) is PREFERENCE:
+        # The kind of question gives the choices in the order of this reader's outputs.
+        choices = PREFERENCE.input_context(dimension, None, content)["choices"]
+        values = [(each["value"], each["name"], "") for each in choices]
+        return _categories(lambda given: [given.value], values, standpoints, decided)
+    labels = [
+        (each["key"], each["name"], each.get("description", "")) for each in dimension.options["labels"]
+    ]
+    labels.append(("", _("none of them"), ""))
+    rows = _categories(lambda given: labels_in(given) or {""}, labels, standpoints, decided)
+    return [each for each in rows if each.raters or each.is_decided]
+
+
+def _categories(
+    keys_of: Callable[[Given], Collection[object]],
+    choices: Iterable[tuple[object, str, str]],
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+) -> list[Category]:
+    """choices: the key, name and meaning of each. keys_of: the keys in an answer."""
     return [
         Category(
-            name=choice["name"],
-            meaning="",
-            raters=[each for each in standpoints if each.value == choice["value"]],
-            is_decided=decided is not None and decided.value == choice["value"],
+            name=name,
+            meaning=meaning,
+            raters=[each for each in standpoints if key in keys_of(each.given)],
+            is_decided=decided is not None and key in keys_of(decided),
         )
-        for choice in choices
+        for key, name, meaning in choices
     ]
-
-
-def labels_held(
-    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None
-) -> list[Category]:
-    """Return the labels in an answer or a decision. The last entry is for raters without a label."""
-    chosen = labels_in(decided) if decided else frozenset()
-    rows = [
-        Category(
-            name=label["name"],
-            meaning=label.get("description", ""),
-            raters=[each for each in standpoints if label["key"] in labels_in(each.given)],
-            is_decided=label["key"] in chosen,
-        )
-        for label in dimension.options["labels"]
-    ]
-    without = [each for each in standpoints if not labels_in(each.given)]
-    rows.append(Category(_("none of them"), "", without, is_decided=decided is not None and not chosen))
-    return [each for each in rows if each.raters or each.is_decided]
 
 
 def parts_held(
@@ -351,39 +317,22 @@ def parts_held(
 ) -> list[HeldPart]:
     """Return the parts of the item with their labels; parts with different labels come first."""
 
-    def label_of(given: Given | None, position: int) -> str | None:
-        labels: Sequence[str | None] = (given.data or {}).get("parts", ()) if given else ()
-        return labels[position] if position < len(labels) else None
+    def label_at(position: int, given: Given) -> Sequence[str | None]:
+        labels: Sequence[str | None] = (given.data or {}).get("parts", ())
+        return labels[position : position + 1]
 
-    rows = [
-        HeldPart(
-            number=position + 1,
-            text=text,
-            labels=[
-                row
-                for label in dimension.options["labels"]
-                for row in [
-                    Category(
-                        name=label["name"],
-                        meaning="",
-                        raters=[
-                            each for each in standpoints if label_of(each.given, position) == label["key"]
-                        ],
-                        is_decided=label_of(decided, position) == label["key"],
-                    )
-                ]
-                if row.raters or row.is_decided
-            ],
-        )
-        for position, text in enumerate(content.parts)
-    ]
+    labels = [(each["key"], each["name"], "") for each in dimension.options["labels"]]
+    rows = []
+    for position, text in enumerate(content.parts):
+        found = _categories(partial(label_at, position), labels, standpoints, decided)
+        rows.append(HeldPart(position + 1, text, [each for each in found if each.raters or each.is_decided]))
     return sorted(rows, key=lambda row: (not row.differs, row.number))
 
 
 def ranks_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
-) -> list[HeldRanks]:
-    """Return the outputs in the reader's order, each with its ranks."""
+) -> list[tuple[int, Sequence[str], str]]:
+    """Return each output by its number for the reader: the rank of each rater, and the decided one."""
     best_worst = {1: _("best"), 2: "–", 3: _("worst")}
 
     def rank_of(given: Given | None, side: int) -> str:
@@ -393,7 +342,7 @@ def ranks_held(
         return best_worst[ranks[side]] if dimension.options["best_worst"] else str(ranks[side])
 
     return [
-        HeldRanks(number, [rank_of(each.given, side) for each in standpoints], rank_of(decided, side))
+        (number, [rank_of(each.given, side) for each in standpoints], rank_of(decided, side))
         for number, side in enumerate(content.order, start=1)
     ]
 

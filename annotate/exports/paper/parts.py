@@ -113,7 +113,6 @@ class PaperPage:
         return [PaperTable(self.name, chosen, write_caption(chosen, title, level))]
 
     def figure(self, key: str, *, title: str, level: str = "") -> list[PaperTable]:
-        """Return the plot of a table, or an empty list if it has none."""
         table = self._find(key)
         if table is None or not table.plot:
             return []

@@ -110,7 +110,6 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
 
 
 def _write_table(each: PaperTable, folder: Path) -> str:
-    """Write a table or a plot; return the table's LaTeX."""
     if each.is_figure:
         (folder / "figures" / f"{each.key}.pdf").write_bytes(draw(each.table, "pdf"))
         return ""

@@ -26,6 +26,7 @@ from annotate.exports.restoring.archive import ExportArchive, MisfitError, Resto
 from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS
 from annotate.people.commands import add_member
 from annotate.people.outside import PERSON
+from annotate.rating.commands.plans import next_slots
 from annotate.rating.queries.assignments import dimensions_of_kind
 
 AT_ONCE = 1000
@@ -90,7 +91,7 @@ def _restore_missing_assignments(
         made = Assignment.objects.create(
             round=round,
             item_id=item,
-            slot=Assignment.objects.filter(round=round, item=item).count(),
+            slot=next_slots(round, [item])[item],
             annotator=restored.raters[rater],
             **ASSIGNMENTS.fields(row),
             partial=probability is None,
@@ -127,7 +128,7 @@ def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
             study = OutsideStudy.objects.create(project=restored.project, **pay)
         OutsideRater.objects.create(
             study=study,
-            place=restored.raters[row["rater"]],
+            membership=restored.raters[row["rater"]],
             platform_id=str((row["parameters"] or {}).get(PERSON, "")),
             parameters=row["parameters"] or {},
             answers=row["answers"] or [],

@@ -219,12 +219,16 @@ def _raters(project: Project) -> Iterator[Row]:
     items = dict(done.values_list("annotator").annotate(Count("pk")))
     ratings = Rating.objects.filter(assignment__in=met, assignment__annotator__outside__isnull=False)
     seconds = dict(ratings.order_by().values_list("assignment__annotator").annotate(Sum("active_seconds")))
-    raters = OutsideRater.objects.select_related("study", "place").filter(study__project=project)
+    raters = OutsideRater.objects.select_related("study", "membership").filter(study__project=project)
     for rater in raters.order_by("consented_at", "pk"):
-        study, count, active = rater.study, items.get(rater.place_id, 0), seconds.get(rater.place_id, 0.0)
+        study, count, active = (
+            rater.study,
+            items.get(rater.membership_id, 0),
+            seconds.get(rater.membership_id, 0.0),
+        )
         pay = pay_of(rater, items=count, active_seconds=active)
         yield {
-            "rater": rater.place.pseudonym,
+            "rater": rater.membership.pseudonym,
             "parameters": rater.parameters,
             "answers": rater.answers,
             "consented_at": rater.consented_at,

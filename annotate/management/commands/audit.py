@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -39,6 +39,6 @@ def _day(given: str | None) -> datetime | None:
     if given is None:
         return None
     try:
-        return timezone.make_aware(datetime.fromisoformat(given))
-    except ValueError:
+        return timezone.make_aware(datetime.fromisoformat(given)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise CommandError(f"{given!r} is no day; write --since 2026-12-31.") from None

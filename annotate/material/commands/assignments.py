@@ -1,6 +1,5 @@
 """The assignments of Round I that recorded ratings take."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -18,6 +17,11 @@ from annotate.rating.queries.assignments import last_positions
 
 RATERS_AT_ONCE = 10
 RESERVED_FOR = timedelta(minutes=10)  # for the ratings that follow within seconds
+# Only if an assignment is still free, or its reservation has expired before its annotator started.
+RESERVE = (
+    "UPDATE annotate_assignment SET annotator_id = %s, position = %s, plan = %s, reserved_until = %s"
+    " WHERE id = %s AND (annotator_id IS NULL OR (started_at IS NULL AND reserved_until < %s))"
+)
 
 
 class RefusedWhileWritingError(Exception):
@@ -67,7 +71,19 @@ class AssignmentsToTake(ItemAssignments):
 
         def reserve(claims: Sequence[tuple[int, ImportedRater]]) -> None:
             keep()
-            _reserve(claims, last_positions(self.project.pk))
+            now, positions = timezone.now(), last_positions(self.project.pk)
+            time = connection.ops.adapt_datetimefield_value
+            until, plan = time(now + RESERVED_FOR), Assignment.Plan.IMPORTED
+            rows = []
+            for assignment, rater in claims:
+                assert rater.pk is not None
+                positions[rater.pk] += 1
+                rows.append((rater.pk, positions[rater.pk], plan, until, assignment, time(now)))
+            with connection.cursor() as cursor:
+                cursor.executemany(RESERVE, rows)
+                # On SQLite annotators go on between two steps, and may have taken one.
+                if cursor.rowcount < len(rows):
+                    raise RefusedWhileWritingError
 
         write_in_steps(self._claims, reserve)
 
@@ -83,27 +99,6 @@ class AssignmentsToTake(ItemAssignments):
         made = [rater.pk for _, rater in self._new if rater.pk]
         with step():
             Membership.objects.filter(pk__in=made, assignments=None, user=None).delete()
-
-
-def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int]) -> None:
-    now = timezone.now()
-    time = connection.ops.adapt_datetimefield_value
-    until, plan = time(now + RESERVED_FOR), Assignment.Plan.IMPORTED
-    rows = []
-    for assignment, rater in claims:
-        assert rater.pk is not None
-        positions[rater.pk] += 1
-        rows.append((rater.pk, positions[rater.pk], plan, until, assignment, time(now)))
-    # Only if an assignment is still free, or its reservation has expired before its annotator started.
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "UPDATE annotate_assignment SET annotator_id = %s, position = %s, plan = %s, reserved_until = %s"
-            " WHERE id = %s AND (annotator_id IS NULL OR (started_at IS NULL AND reserved_until < %s))",
-            rows,
-        )
-        # On SQLite annotators go on between two steps, and may have taken one.
-        if cursor.rowcount < len(rows):
-            raise RefusedWhileWritingError
 
 
 def mark_progress(assignments: Sequence[int], dimensions: int) -> None:

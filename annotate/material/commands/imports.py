@@ -215,7 +215,7 @@ class Writing(FileCheck):
             project=self.project,
             name=source.name[-255:],
             size=size_of(source.path),
-            mapping=json.loads(mapping_to_json(source.mapping)),
+            mapping=mapping_to_json(source.mapping),
             part=source.part,
             what=what,
             status=DataImport.Status.IMPORTED,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
@@ -24,11 +25,22 @@ def split_items(*, project: Project) -> int:
 
     Locks the project. Safe to run twice. Raises FrozenError.
     """
-    project = lock_configurable(project)
-    items = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, parts__isnull=True)
+    return _split(Item.objects.filter(document__project=lock_configurable(project)))
+
+
+def split_written(items: Sequence[int]) -> None:
+    """Split outputs that were just written, by their keys, also after Round I opened."""
+    _split(Item.objects.filter(pk__in=items))
+
+
+def _split(items: QuerySet[Item]) -> int:
     made = 0
-    for item in items.order_by("pk").iterator(BATCH):
-        _write(item, split_sentences(item.text)[:MOST_PARTS])
+    outputs = items.filter(kind=Item.Kind.OUTPUT, parts__isnull=True).order_by("pk")
+    for item in outputs.iterator(BATCH):
+        texts = enumerate(split_sentences(item.text)[:MOST_PARTS])
+        ItemPart.objects.bulk_create(
+            ItemPart(item=item, position=position, text=text) for position, text in texts
+        )
         made += 1
     return made
 
@@ -65,18 +77,6 @@ def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[s
     )
     record(project, "parts.imported", project.name, after={"items": len(items)})
     return len(items)
-
-
-def split_written(items: Sequence[int]) -> None:
-    """Split outputs that were just written, by their keys, also after Round I opened."""
-    for item in Item.objects.filter(pk__in=items, kind=Item.Kind.OUTPUT, parts__isnull=True):
-        _write(item, split_sentences(item.text)[:MOST_PARTS])
-
-
-def _write(item: Item, texts: Sequence[str]) -> None:
-    ItemPart.objects.bulk_create(
-        ItemPart(item=item, position=position, text=text) for position, text in enumerate(texts)
-    )
 
 
 MOST_BYTES = 50 * 1024 * 1024

@@ -1,6 +1,5 @@
 """Uploaded files on their way into a project: received, started, run by a worker, discarded."""
 
-import json
 import logging
 import re
 from contextlib import suppress
@@ -215,7 +214,7 @@ def _import(data_import: DataImport) -> None:
 
 
 def import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
-    mapping = mapping_from_json(json.dumps(data_import.mapping))
+    mapping = mapping_from_json(data_import.mapping)
     refused = scratch(f"{FOLDER}/{data_import.lease}.refused")
     default_storage.delete(refused_file_of(data_import))
     try:

@@ -106,6 +106,6 @@ class ItemAssignments:
         for label, pk in annotators.distinct().values_list("label", "pk"):
             self.raters[label] = ImportedRater(len(self.raters), pk)
         by_pk = {rater.pk: rater for rater in self.raters.values()}
-        kept = RecordedName.objects.filter(project=self.project).values_list("name", "place")
+        kept = RecordedName.objects.filter(project=self.project).values_list("name", "membership")
         names = {**members, **dict(kept)}
         self.raters = {name: by_pk[member] for name, member in names.items() if member in by_pk} | self.raters

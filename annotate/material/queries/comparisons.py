@@ -1,18 +1,8 @@
-from dataclasses import dataclass
 from math import comb
 
 from django.db.models import Count
 
 from annotate.core.models import Item, Project
-
-
-@dataclass(frozen=True)
-class ComparisonCount:
-    size: int
-    drawn: int
-    new: int
-    documents: int
-    """Documents with enough outputs."""
 
 
 def count_by_size(project: Project) -> dict[int, int]:
@@ -23,7 +13,7 @@ def count_by_size(project: Project) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def count_comparisons(project: Project, size: int, per_document: int | None) -> ComparisonCount:
+def count_comparisons(project: Project, size: int, per_document: int | None) -> dict[str, int]:
     """Return the numbers for `draw_comparisons`. Two queries."""
     items = Item.objects.filter(document__project=project).order_by()
     outputs = items.filter(kind=Item.Kind.OUTPUT).values_list("document")
@@ -34,4 +24,4 @@ def count_comparisons(project: Project, size: int, per_document: int | None) -> 
     new = sum(
         comb(count, size) if per_document is None else min(per_document, comb(count, size)) for count in left
     )
-    return ComparisonCount(size, len(have), new, len(counts))
+    return {"size": size, "drawn": len(have), "new": new}

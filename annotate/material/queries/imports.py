@@ -1,10 +1,11 @@
 """Imports of a project: states, possible actions, and the content of their pages."""
 
+from collections import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.files.storage import default_storage
 from django.utils import timezone
@@ -16,7 +17,7 @@ from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.reading.mappings import Mapping, rows_of
-from annotate.material.reading.opening import SHOWN_RECORDS, KeptRecords, Opening, opening_from_json
+from annotate.material.reading.opening import SHOWN_RECORDS, Opening, opening_from_json
 from annotate.material.reading.progress import silent
 from annotate.material.reading.report import FileReport, ImportReport
 from annotate.material.reading.rows import (
@@ -100,7 +101,7 @@ def is_late(preview: UploadPreview) -> bool:
 
 
 def source_of(
-    data_import: DataImport, mapping: AnyMapping, what: str = "", kept: KeptRecords | None = None
+    data_import: DataImport, mapping: AnyMapping, what: str = "", kept: Opening | None = None
 ) -> Source[AnyMapping]:
     return Source(
         path=Path() if kept else local_path(data_import.file),
@@ -114,17 +115,14 @@ def source_of(
 
 
 def preview_of(
-    data_import: DataImport,
-    opening: Opening,
-    mapping: Mapping,
-    what: str,
-    members: dict[str, int],
+    data_import: DataImport, opening: Opening, mapping: Mapping, chosen: abc.Mapping[str, Any]
 ) -> Preview:
     """Return the rows of the first records; the import itself checks the whole file.
 
-    members: see `Places`.
+    chosen: `what` to import, and `members` (see `ItemAssignments`).
     """
-    source = source_of(data_import, mapping, what, opening.record_store)
+    what, members = chosen["what"], chosen["members"]
+    source = source_of(data_import, mapping, what, opening)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [

@@ -113,7 +113,11 @@ def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
 
 def _difference(document: DocumentRecord, row: ImportedDocument | ImportedItem) -> str:
     """Return the part of a document that differs. One query if the document is in the project."""
-    there = document.parts or part_digests(_stored_parts(document))
+    there = document.parts
+    if not there:
+        assert document.pk is not None, "documents of the file alone have parts"
+        stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
+        there = part_digests([(part["label"], part["text"]) for part in stored])
     here = part_digests(row.parts)
     if len(there) != len(here):
         return gettext("{there} parts there and {here} here").format(there=len(there), here=len(here))
@@ -125,9 +129,3 @@ def _difference(document: DocumentRecord, row: ImportedDocument | ImportedItem) 
     if len(differing) == 1:
         return gettext("part {part} differs").format(part=part)
     return gettext("part {part} differs, and {more} more").format(part=part, more=len(differing) - 1)
-
-
-def _stored_parts(document: DocumentRecord) -> list[Part]:
-    assert document.pk is not None
-    stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
-    return [(part["label"], part["text"]) for part in stored]

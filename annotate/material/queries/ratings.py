@@ -3,29 +3,21 @@ Round I.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
 from annotate.core.errors import NotReadyError, RoundClosedError
-from annotate.core.guideline import FrozenGuideline
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import off_scale_sentence
-from annotate.core.models import Project, Rating, Round
+from annotate.core.models import Dimension, Project, Rating, Round
 from annotate.core.scale import is_on_scale
 from annotate.material.queries.assignments import ImportedRater, ItemAssignments
 from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.reading.report import ImportCounts
 from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
 
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    id: int
-    key: str
-    name: str
-    low: int
-    high: int
-    step: float
+Scale = Dimension | FrozenDimension
 
 
 class RatingCheck:
@@ -43,7 +35,12 @@ class RatingCheck:
         self.catalogue, self.round, self.assignments = catalogue, round, assignments
         self.made = ImportCounts()
         self.already_there = ImportCounts()
-        self.scales = scales_of(project, round)
+        # The scales that Round I froze, or the project's.
+        self.scales: Sequence[Scale] = (
+            FrozenGuideline.from_json(round.guideline.content).dimensions
+            if round
+            else list(project.dimensions.order_by("position"))
+        )
         self._scale_by_word = {plain_word(word): s for s in self.scales for word in (s.name, s.key)}
         self._values = self._values_of(round) if round else {}
 
@@ -69,12 +66,10 @@ class RatingCheck:
                 document=row.document,
             )
             return RefusedLine(row.line, "document", reason)
-        if not is_on_scale(row.value, scale.low, scale.high, scale.step):
+        limits = scale.scale_minimum, scale.scale_maximum, scale.scale_step
+        if not is_on_scale(row.value, *limits):
             # The message once more with “…” for the value, so that such lines have one cause.
-            sentence, general = (
-                off_scale_sentence(scale.name, value, scale.low, scale.high, scale.step)
-                for value in (row.value, "…")
-            )
+            sentence, general = (off_scale_sentence(scale.name, value, *limits) for value in (row.value, "…"))
             reason = LineReason(sentence, general, f"{row.value:g}")
             return RefusedLine(row.line, "value", reason)
         rater = self.assignments.raters.get(row.rater)
@@ -183,19 +178,6 @@ class RatingCheck:
             (items[item], raters[annotator], dimension): value
             for item, annotator, dimension, value in rows.iterator(BATCH)
         }
-
-
-def scales_of(project: Project, round: Round | None) -> list[Scale]:
-    """Return the scales for checking ratings: the ones that Round I froze, or the project's."""
-    dimensions = (
-        FrozenGuideline.from_json(round.guideline.content).dimensions
-        if round
-        else project.dimensions.order_by("position")
-    )
-    return [
-        Scale(each.id, each.key, each.name, each.scale_minimum, each.scale_maximum, each.scale_step)
-        for each in dimensions
-    ]
 
 
 def plain_word(name: str) -> str:

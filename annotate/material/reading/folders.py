@@ -74,7 +74,9 @@ class Zipped(Folder):
             raise UnreadableFileError(
                 0, gettext("The zip file unpacks to more than {limit} MiB; split it.").format(limit=limit)
             )
-        outer = _only_folder(list(files))
+        firsts = {name.partition("/")[0] for name in files}
+        is_single = len(firsts) == 1 and all("/" in name for name in files)
+        outer = f"{firsts.pop()}/" if is_single else ""
         self.files = {name.removeprefix(outer): each for name, each in files.items()}
         self.names = tuple(sorted(self.files))
 
@@ -133,8 +135,3 @@ def is_workbook(stream: IO[bytes]) -> bool:
 
 def _is_hidden(parts: tuple[str, ...]) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in parts)
-
-
-def _only_folder(names: list[str]) -> str:
-    firsts = {name.partition("/")[0] for name in names}
-    return f"{firsts.pop()}/" if len(firsts) == 1 and all("/" in name for name in names) else ""

@@ -204,13 +204,11 @@ class _ColumnGuess:
         taken = {*self.found.values(), *self.parts, *(each.column for each in self.values)}
         return [name for name in self.columns if name not in taken]
 
-    def _prose(self) -> list[_Column]:
-        """Return the columns of prose without a meaning yet that annotators may see."""
-        free = [self.columns[name] for name in self._free() if not HIDDEN_WORD.fullmatch(_word(name))]
-        return [column for column in free if column.is_prose]
-
     def _guess_texts(self) -> None:
-        found, prose = self.found, self._prose()
+        found = self.found
+        # The columns of prose without a meaning yet that annotators may see.
+        free = [self.columns[name] for name in self._free() if not HIDDEN_WORD.fullmatch(_word(name))]
+        prose = [column for column in free if column.is_prose]
         text = self.columns.get(found["text"])
         # “text” may be the document: then another column has the output, or the file has documents only.
         if text and not self.parts and _word(found["text"]) in EITHER_TEXT:

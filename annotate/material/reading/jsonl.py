@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import IO, NoReturn
 
 from annotate.core.translation import gettext
-from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
+from annotate.material.reading.lines import MAX_LINE_BYTES, numbered_lines
 from annotate.material.reading.rows import LineReason, Record, RefusedLine
 
 
@@ -14,7 +14,7 @@ class _DuplicateKeyError(ValueError):
 
 def read_jsonl(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
     for number, text in numbered_lines(stream):
-        if isinstance(text, OverlongLine):
+        if text is None:
             reason = gettext("The line is longer than {limit} MiB; shorten its texts.").format(
                 limit=MAX_LINE_BYTES // 1024**2
             )

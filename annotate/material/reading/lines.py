@@ -27,17 +27,11 @@ def too_many_columns(number: int) -> str:
     ).format(columns=number, limit=MOST_COLUMNS)
 
 
-class OverlongLine(str):
-    """Represents a line longer than the limit. Its content was skipped and is not stored."""
-
-    __slots__ = ()
-
-
-def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield each line's number and content without a byte order mark; overlong lines come as OverlongLine."""
+def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str | None]]:
+    """Yield each line's number and content without a byte order mark; None for a line beyond the limit."""
     try:
         for number, raw in _raw_lines(stream):
-            yield number, OverlongLine() if raw is None else _decode_line(number, raw)
+            yield number, None if raw is None else _decode_line(number, raw)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableFileError(
             0, gettext("The compressed file is damaged or cut short; compress it again.")
@@ -69,7 +63,19 @@ def _refuse_beyond_limit(number: int, total: int) -> None:
 
 def _decode_line(number: int, raw: bytes) -> str:
     if number == 1:
-        _refuse_other_unicode(raw)
+        for mark, encoding in BYTE_ORDER_MARKS:
+            if raw.startswith(mark):
+                reason = gettext(
+                    "The file is {encoding}; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                    "and import it again."
+                ).format(encoding=encoding)
+                raise UnreadableFileError(1, reason)
+        if b"\0" in raw:
+            reason = gettext(
+                "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                "and import it again."
+            )
+            raise UnreadableFileError(1, reason)
         raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         return raw.decode("utf-8")
@@ -79,23 +85,3 @@ def _decode_line(number: int, raw: bytes) -> str:
             "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again."
         ).format(byte=raw[error.start], position=error.start + 1)
         raise UnreadableFileError(number, reason) from error
-
-
-def _refuse_other_unicode(raw: bytes) -> None:
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if raw.startswith(mark):
-            raise UnreadableFileError(
-                1,
-                gettext(
-                    "The file is {encoding}; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
-                    "and import it again."
-                ).format(encoding=encoding),
-            )
-    if b"\0" in raw:
-        raise UnreadableFileError(
-            1,
-            gettext(
-                "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
-                "and import it again."
-            ),
-        )

@@ -1,7 +1,8 @@
 """Mappings written down: as JSON, and as the command line's field=column."""
 
-import json
 from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
 
 from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
@@ -18,26 +19,17 @@ class MappingError(ValueError):
         self.reason = reason
 
 
-def mapping_to_json(mapping: Mapping) -> str:
-    """The mapping as JSON, which `mapping_from_json` reads back to an equal one."""
+def mapping_to_json(mapping: Mapping) -> dict[str, Any]:
+    """The mapping as imports store it; `mapping_from_json` reads it back to an equal one."""
     if not isinstance(mapping, ColumnMapping):
-        return json.dumps({"name": mapping.name})
-    written: dict[str, object] = {field: getattr(mapping, field) for field in SINGLE_FIELDS}
-    written["format"] = mapping.format
-    written["parts"] = [{"column": part.column, "label": part.label} for part in mapping.parts]
-    written["value_columns"] = [
-        {"column": column.column, "dimension": column.dimension} for column in mapping.value_columns
-    ]
-    written["metadata"] = list(mapping.metadata)
-    return json.dumps({field: value for field, value in written.items() if value}, ensure_ascii=False)
+        return {"name": mapping.name}
+    given = {field: value for field, value in asdict(mapping).items() if value}
+    # JSON has lists only.
+    return {field: list(value) if isinstance(value, tuple) else value for field, value in given.items()}
 
 
-def mapping_from_json(text: str) -> Mapping:
-    """Return the mapping of a JSON string. A MappingError names the invalid field."""
-    try:
-        written = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MappingError("", gettext("The mapping is not JSON ({error}).").format(error=error)) from error
+def mapping_from_json(written: object) -> Mapping:
+    """Return the mapping of a stored one. A MappingError names the invalid field."""
     if not isinstance(written, dict):
         raise MappingError("", gettext('The mapping must be an object, such as {"name": "summeval-op"}.'))
     if "name" in written:
@@ -129,8 +121,8 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
         if not isinstance(entry, dict):
             raise MappingError(
                 path,
-                gettext("“{place}” must be an object with “column” and “{second}”.").format(
-                    place=path, second=second
+                gettext("“{path}” must be an object with “column” and “{second}”.").format(
+                    path=path, second=second
                 ),
             )
         _refuse_unknown(entry, {"column", second}, f"{path}.")
@@ -138,7 +130,7 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
         if not column or not meaning:
             raise MappingError(
                 path,
-                gettext("“{place}” needs both “column” and “{second}”.").format(place=path, second=second),
+                gettext("“{path}” needs both “column” and “{second}”.").format(path=path, second=second),
             )
         pairs.append((column, meaning))
     return pairs
@@ -154,7 +146,7 @@ def _names(written: dict[str, object], field: str) -> tuple[str, ...]:
 def _text(written: dict[str, object], key: str, path: str) -> str:
     value = written.get(key, "")
     if not isinstance(value, str):
-        raise MappingError(path, gettext("“{place}” must be a text.").format(place=path))
+        raise MappingError(path, gettext("“{path}” must be a text.").format(path=path))
     return value
 
 
@@ -163,5 +155,5 @@ def _refuse_unknown(written: dict[str, object], known: set[str], path: str) -> N
         if key not in known:
             raise MappingError(
                 f"{path}{key}",
-                gettext("A mapping has no field “{place}{key}”.").format(place=path, key=key),
+                gettext("A mapping has no field “{path}{key}”.").format(path=path, key=key),
             )

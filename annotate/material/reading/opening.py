@@ -10,9 +10,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.datasets import Split
@@ -77,21 +77,10 @@ class Opening:
         columns = self.columns
         return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
 
-    @property
-    def record_store(self) -> "KeptRecords":
-        return KeptRecords(self.records, self.is_whole, self.empty_rows)
+    # The interface of RecordFile: a preview reads these records instead of the file.
+    fraction_read: ClassVar[float] = 1.0
 
-
-@dataclass
-class KeptRecords:
-    """The first records of a file, with the interface of RecordFile."""
-
-    records: Sequence[Record | RefusedLine]
-    is_whole: bool
-    empty_rows: int
-    fraction_read: float = field(default=1.0, init=False)
-
-    def __enter__(self) -> "KeptRecords":
+    def __enter__(self) -> "Opening":
         return self
 
     def __exit__(self, *_: object) -> None:

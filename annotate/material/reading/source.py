@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from annotate.material.reading.opening import KeptRecords
+from annotate.material.reading.opening import Opening
 from annotate.material.reading.readers import RecordFile
 
 MappingT = TypeVar("MappingT", covariant=True)
@@ -24,8 +24,8 @@ class Source(Generic[MappingT]):
     items: bool = False
     ratings: bool = False
     part: str = ""
-    kept: KeptRecords | None = None
+    kept: Opening | None = None
 
-    def open(self) -> RecordFile | KeptRecords:
+    def open(self) -> RecordFile | Opening:
         """Return the records; iterate once, inside `with`."""
         return self.kept or RecordFile(self.path, self.name, self.part)

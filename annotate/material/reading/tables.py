@@ -12,7 +12,6 @@ from annotate.core.translation import gettext
 from annotate.material.reading.lines import (
     MAX_LINE_BYTES,
     MOST_COLUMNS,
-    OverlongLine,
     numbered_lines,
     too_many_columns,
 )
@@ -36,8 +35,8 @@ class _CsvLines:
     def __iter__(self) -> Iterator[str]:
         for number, text in self.lines:
             self.number = number
-            self.held += len(text)
-            if isinstance(text, OverlongLine) or self.held > MAX_LINE_BYTES:
+            self.held += len(text or "")
+            if text is None or self.held > MAX_LINE_BYTES:
                 limit = MAX_LINE_BYTES // 1024**2
                 reason = gettext(
                     "The row that begins here is longer than {limit} MiB; is a quotation mark not closed?"

@@ -2,13 +2,14 @@
 
 from allauth.account.adapter import get_adapter
 from allauth.account.views import signup as allauth_signup
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import get_language_from_request, gettext, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -159,7 +160,9 @@ def preferences(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(entered, instance=preferences_of(user))
     if form.is_valid():
         save_preferences(user=user, **form.to_preferences(request.build_absolute_uri("/").rstrip("/")))
-        with override(form.cleaned_data["language"] or get_language()):
+        # As the next page finds its language: the cookie still has the one before this choice.
+        request.COOKIES[settings.LANGUAGE_COOKIE_NAME] = form.cleaned_data["language"]
+        with override(get_language_from_request(request)):
             messages.success(
                 request, gettext("Your preferences are saved, on every device on which you sign in.")
             )

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.core.access import person_for_operator, refuse_all_but_operators
 from annotate.core.models import User
-from annotate.core.page import request_user, show_refusal
+from annotate.core.page import MessageOutcome, request_user
 from annotate.core.password_again import password_again
 from annotate.people.installation import (
     MOST_SHOWN,
@@ -108,7 +108,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _person_page(request, found, form, EraseForm(person=found))
     change, said = CHANGES[form.cleaned_data["change"]]
-    with show_refusal(request):
+    with MessageOutcome(request):
         change(user=found, by=request_user(request), note=form.cleaned_data["note"])
         messages.success(request, gettext(said).format(name=found))
     return redirect("installation_person", pk)
@@ -125,7 +125,7 @@ def erase(request: HttpRequest, pk: int) -> HttpResponse:
     form = EraseForm(request.POST, person=found)
     if not form.is_valid():
         return _person_page(request, found, ChangeForm(), form)
-    with show_refusal(request):
+    with MessageOutcome(request):
         erase_person(user=found, by=request_user(request), note=form.cleaned_data["note"])
         messages.success(request, gettext("This person is erased; their ratings stay under a pseudonym."))
     return redirect("installation_person", pk)

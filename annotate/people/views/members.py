@@ -9,10 +9,9 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import invitation_in, membership_in, project_for_admin
-from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
-from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, render_in_project, request_user
 from annotate.people.commands import (
     ask_for_mail,
     change_role,
@@ -61,7 +60,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
         note=chosen["note"],
     )
     for offer in found.made if chosen["send"] else ():
-        with show_refusal(request):
+        with MessageOutcome(request):
             ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
     count = len(found.made)
     created = ngettext("{count} invitation created.", "{count} invitations created.", count)
@@ -110,15 +109,15 @@ def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = RoleForm(request.POST)
     if not form.is_valid():
         return _person(request, membership, role_form=form)
-    try:
+    with MessageOutcome(request):
         now = change_role(membership=membership, role=Role(form.cleaned_data["role"]))
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("person", slug, pk)
-    if now.pk != pk:
-        sentence = gettext("{label} is now {role}; their ratings stay.")
-        messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
-    return redirect("person", slug, now.pk) if now.user_id != request.user.pk else redirect("project", slug)
+        if now.pk != pk:
+            sentence = gettext("{label} is now {role}; their ratings stay.")
+            messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
+        if now.user_id == request.user.pk:
+            return redirect("project", slug)
+        return redirect("person", slug, now.pk)
+    return redirect("person", slug, pk)
 
 
 @login_required
@@ -128,7 +127,7 @@ def membership_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpRespon
     form = HandOverForm(request.POST, others=other_annotators(membership))
     if not form.is_valid():
         return _person(request, membership, hand_over_form=form)
-    with show_refusal(request):
+    with MessageOutcome(request):
         messages.success(request, _handed_over(hand_over_work(membership=membership, to=form.receivers)))
     return redirect("person", slug, pk)
 
@@ -140,7 +139,7 @@ def membership_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = LabelForm(request.POST)
     if not form.is_valid():
         return _person(request, membership, label_form=form)
-    with show_refusal(request):
+    with MessageOutcome(request):
         rename_membership(membership=membership, label=form.cleaned_data["label"], by=request_user(request))
     return redirect("person", slug, pk)
 
@@ -152,19 +151,17 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = JoinForm(request.POST, members=possible_members(membership.project))
     if not form.is_valid():
         return _person(request, membership, join_form=form)
-    try:
+    with MessageOutcome(request):
         items = join_recorded_rater(recorded=membership, member=form.chosen, by=request_user(request))
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("person", slug, pk)
-    said = ngettext(
-        "{count} item that {recorded} rated belongs to {member} now.",
-        "{count} items that {recorded} rated belong to {member} now.",
-        items,
-    )
-    named = {"recorded": membership.label, "member": form.chosen.label}
-    messages.success(request, said.format(count=f"{items:,}", **named))
-    return redirect("person", slug, form.chosen.pk)
+        said = ngettext(
+            "{count} item that {recorded} rated belongs to {member} now.",
+            "{count} items that {recorded} rated belong to {member} now.",
+            items,
+        )
+        named = {"recorded": membership.label, "member": form.chosen.label}
+        messages.success(request, said.format(count=f"{items:,}", **named))
+        return redirect("person", slug, form.chosen.pk)
+    return redirect("person", slug, pk)
 
 
 @login_required
@@ -172,17 +169,17 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def membership_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = membership_in(project_for_admin(request.user, slug), pk)
     role, by = Role(membership.role), request_user(request)
-    made = None
-    with show_refusal(request):
+    with MessageOutcome(request):
         made = invite(project=membership.project, by=by, role=role, membership=membership)
-    return _to_link(slug, made) if made else redirect("people", slug)
+        return _to_link(slug, made)
+    return redirect("people", slug)
 
 
 @login_required
 @require_POST
 def membership_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = membership_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         if "reactivate" in request.POST:
             reactivate_member(membership=membership)
         else:
@@ -207,7 +204,7 @@ def invitation_send(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _send(request: HttpRequest, made: Invitation) -> None:
-    with show_refusal(request):
+    with MessageOutcome(request):
         ask_for_mail(invitation=made, site=request.build_absolute_uri("/"), by_hand=True)
         sentence = gettext("A worker sends the invitation to {email}.")
         messages.success(request, sentence.format(email=made.email))

@@ -227,7 +227,10 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _continue(request, study, known, parameters)
     try:
         refuse_closed_study(study)
-        consent, here, wanted = None, request.get_full_path(), _consent_key(study, parameters)
+        consent, here = None, request.get_full_path()
+        # The session stores hashes of the person and the consent, and not the person's ID.
+        person_hash = salted_hmac("annotate.outside.person", f"{study.pk}/{person}").hexdigest()
+        wanted = {"person": person_hash, "digest": digest_of(study.consent)}
         stored: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
         # Only the consent of this person to this version of the study counts.
         if {name: stored.get(name) for name in wanted} == wanted:
@@ -254,7 +257,7 @@ def _continue(
 ) -> HttpResponse:
     """Sign in a rater again after a lost session, by the platform's own session in the link."""
     # Counted before the check, so that no concurrent attempt escapes the limit.
-    user, counters = rater.place.user, return_counters(request, rater.pk)
+    user, counters = rater.membership.user, return_counters(request, rater.pk)
     if not count_attempt(counters):
         return _say(request, study, "too_many", status=429)
     if user is None or not user.is_active or not is_same_session(rater, parameters):
@@ -280,12 +283,6 @@ def _join(
     return redirect("rate", study.project.slug)
 
 
-def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
-    """Return hashes of the person and the consent; the session does not store the person's ID."""
-    person = salted_hmac("annotate.outside.person", f"{study.pk}/{parameters.get(PERSON, '')}").hexdigest()
-    return {"person": person, "digest": digest_of(study.consent)}
-
-
 def _say(
     request: HttpRequest, study: OutsideStudy, page: str, *, status: int = 200, **context: Any
 ) -> HttpResponse:
@@ -300,7 +297,7 @@ def _say(
 @require_GET
 def end(request: HttpRequest, slug: str) -> HttpResponse:
     own_membership = membership(request.user, slug, Role.ANNOTATOR)
-    rater = OutsideRater.objects.select_related("study").filter(place=own_membership).first()
+    rater = OutsideRater.objects.select_related("study").filter(membership=own_membership).first()
     if rater is None:
         raise Http404(gettext("Only raters from outside have this page."))
     if rater.outcome == OutsideRater.Outcome.WORKING:

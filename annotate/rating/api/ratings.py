@@ -1,6 +1,5 @@
 """Assignments, ratings and their history for readers of results, and an annotator's own work."""
 
-import json
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -8,7 +7,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.forms import valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Data, Flag, Input, Number, Points, Text, Whole
 from annotate.core import access
@@ -19,8 +17,8 @@ from annotate.core.models import Assignment, Membership, Rating, RatingChange, R
 from annotate.core.page import request_user
 from annotate.core.rounds import round_one
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.ratings import save_rating
-from annotate.rating.forms import NOT_APPLICABLE, AnswerForm
+from annotate.rating.commands.ratings import Answer, SaveOrigin, save_rating
+from annotate.rating.evidence import Passage
 from annotate.rating.queries.assignments import own_order
 from annotate.rating.queries.work import ItemPage, item_page
 
@@ -200,7 +198,6 @@ def _lookups(chosen: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 NOT_OPENED = gettext_noop("Round I has not been opened, so there is nothing to rate yet.")
 PRACTISE = gettext_noop("Pass practice on its page before you rate.")
-OTHERWISE = {"not_applicable", "seconds", "evidence"}  # fields with another format on the page
 ANNOTATES = ("read", "rate")
 
 
@@ -363,26 +360,19 @@ class OwnRating(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the previous answer stays in the history."""
         page = _page(request, slug, position)
-        # The form takes "not applicable" as a value.
         sent = self.check(AnswerInput)
-        entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
-        if sent.get("not_applicable"):
-            if sent.get("value") is not None:
-                raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
-            entered["value"] = NOT_APPLICABLE
-        # The form reads evidence as the page sends it: lists of three numbers in JSON.
-        passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
-        form_fields = {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}
-        form = valid(AnswerForm(form_fields))
+        origin = SaveOrigin(sent.pop("revision", 0), sent.pop("seconds", 0))
+        evidence = tuple(sorted(Passage(**each) for each in sent.pop("evidence", [])))
+        answer = Answer(**{**sent, "data": sent.get("data") or None}, evidence=evidence)
         dimension = guideline_of(page.assignment.round).dimension(key)
         if dimension is None:
             raise InvalidValueError(gettext("This round has no such dimension."))
         saved = save_rating(
             assignment=page.assignment,
             dimension=dimension,
-            answer=form.answer(),
+            answer=answer,
             by=request_user(request),
-            sent=form.to_sent(),
+            sent=origin,
         )
         return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
 

@@ -70,10 +70,8 @@ class Rounds(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the opened rounds, each with the guideline in force."""
         own_membership = membership(request.user, slug)
-        rounds, context = (
-            rounds_of(own_membership.project),
-            {"is_annotator": own_membership.role == Role.ANNOTATOR},
-        )
+        rounds = rounds_of(own_membership.project)
+        context = {"is_annotator": own_membership.role == Role.ANNOTATOR}
         return Response(RoundRow([rounds[each] for each in sorted(rounds)], many=True, context=context).data)
 
 

@@ -190,7 +190,7 @@ def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
 _ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
 _OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
 _STUDY = Prepared(
-    lambda membership: OutsideStudy.objects.filter(raters__place=membership).only("items_per_rater"),
+    lambda membership: OutsideStudy.objects.filter(raters__membership=membership).only("items_per_rater"),
     NUMBERS[0],
 )
 _LAST = Prepared(
@@ -231,13 +231,13 @@ def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -
     unfinished = list(mine.select_for_update().order_by("position"))
     divided = _divide(round, [row for row in unfinished if row.started_at])
     work = [row for row in unfinished if row.started_at is None]
-    _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], membership)
+    moved = [*work, *(rest for rest, _ in divided)]
+    _deal(round, receivers, moved, membership)
     # Whole assignments move; of divided ones only the new part is written here, with its units.
     fields = ["annotator", "position", "reserved_until", "origin"]
     Assignment.objects.bulk_update(work, fields, batch_size=BATCH)
     Assignment.objects.bulk_create([rest for rest, _ in divided], BATCH)
     AssignedUnit.objects.bulk_create([unit for _, units in divided for unit in units], BATCH)
-    moved = [*work, *(rest for rest, _ in divided)]
     given = sum(row.annotator_id is not None for row in moved)
     told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
     record(membership.project, "place.work_handed_over", membership, after={**told, "begun": len(divided)})
@@ -341,30 +341,27 @@ def _units(row: Assignment, chances: dict[int, float]) -> list[AssignedUnit]:
     ]
 
 
-class _Dealer:
-    """Assigns each item to the annotator with the least work who does not rate it yet."""
-
-    def __init__(self, round: Round, receivers: Sequence[Membership]) -> None:
-        held = Assignment.objects.filter(round=round, annotator__in=receivers)
-        self.receivers = [each.pk for each in receivers]
-        self.held = set(held.values_list("annotator", "item"))
-        self.open = Counter(held.filter(completed_at=None).values_list("annotator", flat=True))
-        self.last = last_positions(round.project_id, self.receivers)
-
-    def deal(self, assignments: Iterable[Assignment], before: Membership) -> None:
-        for row in assignments:
-            able = [each for each in self.receivers if (each, row.item_id) not in self.held]
-            # Routing counts its progress by origin, so an existing one stays.
-            row.origin = row.origin or f"taken over from {before.rater_name}"
-            row.reserved_until = None
-            row.annotator_id = row.position = None
-            # Without a possible annotator the assignment is free for the next reservation.
-            if able:
-                taker = min(able, key=lambda each: self.open[each])
-                self.last[taker] += 1
-                row.annotator_id, row.position = taker, self.last[taker]
-                self.open[taker] += 1
-                self.held.add((taker, row.item_id))
+def _deal(
+    round: Round, receivers: Sequence[Membership], assignments: Iterable[Assignment], before: Membership
+) -> None:
+    """Assign each item to the annotator with the least work who does not rate it yet."""
+    rows = Assignment.objects.filter(round=round, annotator__in=receivers)
+    keys = [each.pk for each in receivers]
+    held = set(rows.values_list("annotator", "item"))
+    open_counts = Counter(rows.filter(completed_at=None).values_list("annotator", flat=True))
+    last = last_positions(round.project_id, keys)
+    for row in assignments:
+        able = [each for each in keys if (each, row.item_id) not in held]
+        # Routing counts its progress by origin, so an existing one stays.
+        row.origin = row.origin or f"taken over from {before.rater_name}"
+        row.annotator_id = row.position = row.reserved_until = None
+        # Without a possible annotator the assignment is free for the next reservation.
+        if able:
+            taker = min(able, key=lambda each: open_counts[each])
+            last[taker] += 1
+            row.annotator_id, row.position = taker, last[taker]
+            open_counts[taker] += 1
+            held.add((taker, row.item_id))
 
 
 Outcome = OutsideRater.Outcome
@@ -376,7 +373,7 @@ def complete_study(*, membership: Membership) -> bool:
     False for everyone else, and for a rater without ratings, who did no work to be paid for. Safe to run
     twice. Locks the rater's row only if it records something, so other raters do not block on writers.
     """
-    outcome = OutsideRater.objects.filter(place=membership).values_list("outcome", flat=True).first()
+    outcome = OutsideRater.objects.filter(membership=membership).values_list("outcome", flat=True).first()
     # Everyone else has no such row, and so gets here after one query.
     if outcome in (None, Outcome.COMPLETED):
         return outcome is not None
@@ -411,7 +408,7 @@ def screen_out(*, membership: Membership) -> bool:
 
 
 def _lock(membership: Membership) -> OutsideRater | None:
-    return OutsideRater.objects.select_for_update().filter(place=membership).first()
+    return OutsideRater.objects.select_for_update().filter(membership=membership).first()
 
 
 def _end(rater: OutsideRater, outcome: Outcome) -> None:

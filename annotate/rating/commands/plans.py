@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple, Required, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Max
@@ -189,28 +189,17 @@ PLANS = {
 }
 
 
-class PlanSettings(TypedDict, total=False):
-    """The settings in `AssignmentPlan.SETTINGS`; omitted ones have the defaults of a new row."""
-
-    kind: Required[str]
-    share: int
-    gold_every: int
-    repeat_every: int
-    dealt_by: str
-    work_order: str
-    dimension_order: str
-
-
 @transaction.atomic
 def choose_plan(
-    *, project: Project, pairs: Sequence[Pair] = (), **settings: Unpack[PlanSettings]
+    *, project: Project, kind: str, pairs: Sequence[Pair] = (), **settings: Any
 ) -> AssignmentPlan:
     """Choose how Round I will be shared out, and how often hidden checks come.
 
-    Locks the project. Raises FrozenError once it was opened.
+    settings: the others in `AssignmentPlan.SETTINGS`; omitted ones have the defaults of a new row. Locks the
+    project. Raises FrozenError once it was opened.
     """
     lock_configurable(project)
-    choice = AssignmentPlan(project=project, pairs=[list(pair) for pair in pairs], **settings)
+    choice = AssignmentPlan(project=project, kind=kind, pairs=[list(pair) for pair in pairs], **settings)
     before = _audit_details(plan_of(project))
     columns = {name: getattr(choice, name) for name in (*AssignmentPlan.SETTINGS, "pairs")}
     chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=columns)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
@@ -173,7 +172,10 @@ def _step(
     if rating and (bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence):
         # The same page sent a later answer that arrived first, and this one must not overwrite it.
         return _Step(given, rating, seen, None, _answer_of(rating))
-    replaced = _unseen_answer(rating, answer, sent.seen_revision)
+    replaced = None
+    # Nothing is lost if the replaced answer is the same, or empty.
+    if rating and rating.revision > sent.seen_revision and _answer_of(rating) not in (answer, Answer()):
+        replaced = _answer_of(rating)
     rating = rating or Rating(assignment_id=assignment.pk, dimension_id=dimension.id, revision=0)
     return _Step(given, rating, seen, replaced, None)
 
@@ -315,9 +317,9 @@ def write_rating(
     if rating.pk and _answer_of(rating) == answer and not repeat:
         _SENT_AGAIN.run(rating)
         return rating
-    rating.value, rating.data, rating.comment = answer.value, answer.data, answer.comment
-    rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
-    rating.not_applicable = answer.not_applicable
+    rating.value = answer.value
+    for name in _BESIDES_VALUE:
+        setattr(rating, name, getattr(answer, name))
     rating.evidence = passages_to_json(answer.evidence)
     rating.guideline = guideline
     rating.revision += 1
@@ -327,28 +329,31 @@ def write_rating(
     else:
         rating.created_at = now
         _FIRST_STORED.run(rating)
-    _keep_history(rating, before, by, cause, now, short_reason)
+    change = RatingChange(
+        rating=rating,
+        revision=rating.revision,
+        at=now,
+        actor_id=by.pk if by else None,
+        cause=cause,
+        value_before=before,
+        value_after=rating.value,
+        short_reason=short_reason,
+        evidence=rating.evidence,
+        guideline_id=rating.guideline_id,
+        **{name: getattr(rating, name) for name in _BESIDES_VALUE},
+    )
+    _CHANGE.run(change, rating.assignment_id, rating.dimension_id)
     return rating
 
 
+_BESIDES_VALUE = ("data", "comment", "unsure", "cannot_rate", "not_applicable")
+"""The same in an answer, its rating and its history."""
 _FIRST_STORED = PreparedInsert(Rating)
 _SENT_AGAIN = PreparedUpdate(Rating, "active_seconds", "client", "sequence")
 _STORED = PreparedUpdate(
     Rating,
-    "value",
-    "data",
-    "comment",
-    "unsure",
-    "cannot_rate",
-    "not_applicable",
-    "evidence",
-    "guideline",
-    "asked_again_at",
-    "revision",
-    "updated_at",
-    "active_seconds",
-    "client",
-    "sequence",
+    *("value", *_BESIDES_VALUE, "evidence", "guideline", "asked_again_at"),
+    *("revision", "updated_at", "active_seconds", "client", "sequence"),
 )
 _CHANGE = PreparedInsert(
     RatingChange,
@@ -358,51 +363,9 @@ _CHANGE = PreparedInsert(
 _PROGRESS = PreparedUpdate(Assignment, "started_at", "completed_at")
 
 
-def _keep_history(
-    rating: Rating,
-    before: float | None,
-    by: User | None,
-    cause: RatingChange.Cause,
-    at: datetime,
-    short_reason: str,
-) -> None:
-    change = RatingChange(
-        rating=rating,
-        revision=rating.revision,
-        at=at,
-        actor_id=by.pk if by else None,
-        cause=cause,
-        value_before=before,
-        value_after=rating.value,
-        data=rating.data,
-        unsure=rating.unsure,
-        cannot_rate=rating.cannot_rate,
-        not_applicable=rating.not_applicable,
-        comment=rating.comment,
-        short_reason=short_reason,
-        evidence=rating.evidence,
-        guideline_id=rating.guideline_id,
-    )
-    _CHANGE.run(change, rating.assignment_id, rating.dimension_id)
-
-
 def _answer_of(rating: Rating) -> Answer:
-    return Answer(
-        rating.value,
-        rating.unsure,
-        rating.cannot_rate,
-        rating.comment,
-        rating.not_applicable,
-        passages_from_json(rating.evidence),
-        rating.data,
-    )
-
-
-def _unseen_answer(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
-    # Nothing is lost if the replaced answer is the same, or empty.
-    if rating is None or rating.revision <= seen_revision or _answer_of(rating) in (answer, Answer()):
-        return None
-    return _answer_of(rating)
+    besides = {name: getattr(rating, name) for name in _BESIDES_VALUE}
+    return Answer(rating.value, evidence=passages_from_json(rating.evidence), **besides)
 
 
 def _mark_progress(

@@ -245,7 +245,7 @@ def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
     assignments = AssignedUnit.objects.filter(
         assignment__round=round, assignment__origin__in=origins
     ).order_by()
-    counts = assignments.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
+    counts = assignments.values_list("assignment__item", "dimension").annotate(slots=Count("pk"))
     ratings = Rating.objects.filter(
         assignment__round=round, assignment__origin__in=origins, assignment__partial=True
     ).order_by()
@@ -276,11 +276,11 @@ def assignments_by_unit(round: Round | None) -> AssignmentsByUnit:
     whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     return AssignmentsByUnit(
-        dict(whole.annotate(places=Count("pk"))),
+        dict(whole.annotate(slots=Count("pk"))),
         {
             (item, dimension): assignments
             for item, dimension, assignments in units.values_list("assignment__item", "dimension").annotate(
-                places=Count("pk")
+                slots=Count("pk")
             )
         },
     )

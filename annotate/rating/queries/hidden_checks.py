@@ -213,7 +213,16 @@ def _pair_with_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) 
 
 
 def _checks(again: "Sequence[_Pair]", right: "Sequence[_Pair]") -> Checks:
-    return Checks(_compare_by_dimension(again), _compare_by_dimension(right), _calibrations(right))
+    repeats, golds = _group_by_dimension(again), _group_by_dimension(right)
+    calibrations = {
+        name: calibrate([(given.value, right) for right, given in group], is_named=group[0][1].is_named)
+        for name, group in golds.items()
+    }
+    return Checks(
+        {name: _compare_pairs(group) for name, group in repeats.items()},
+        {name: _compare_pairs(group) for name, group in golds.items()},
+        {name: each for name, each in calibrations.items() if each},
+    )
 
 
 @dataclass(frozen=True)
@@ -232,31 +241,14 @@ def _check_values(project: Project) -> tuple[dict[Unit, _CheckValue], dict[Unit,
         assignment__round__project=project, assignment__round__number=Round.CHECKS, value__isnull=False
     ).order_by("dimension__position", "dimension")
     columns = (
-        "assignment__plan",
-        "assignment__annotator",
-        "assignment__item",
-        "dimension",
-        "value",
-        "dimension__name",
-        "dimension__measurement_level",
+        *("assignment__plan", "assignment__annotator", "assignment__item"),
+        *("dimension", "value", "dimension__name", "dimension__measurement_level"),
     )
     found: dict[str, dict[Unit, _CheckValue]] = {Plan.REPEAT: {}, Plan.GOLD: {}}
     for plan, annotator, item, dimension, value, name, level in ratings.values_list(*columns):
         given = _CheckValue(value or 0, name, level == MeasurementLevelChoices.NOMINAL)
         found[plan][annotator or 0, item, dimension] = given
     return found[Plan.REPEAT], found[Plan.GOLD]
-
-
-def _compare_by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:
-    return {name: _compare_pairs(group) for name, group in _group_by_dimension(pairs).items()}
-
-
-def _calibrations(pairs: Iterable[_Pair]) -> dict[str, RaterCalibration]:
-    found = {
-        name: calibrate([(given.value, right) for right, given in group], is_named=group[0][1].is_named)
-        for name, group in _group_by_dimension(pairs).items()
-    }
-    return {name: each for name, each in found.items() if each}
 
 
 def _group_by_dimension(pairs: Iterable[_Pair]) -> dict[str, list[tuple[float, _CheckValue]]]:

@@ -1,7 +1,7 @@
 """An annotator's work in Round I, for that annotator alone: progress, items with answers, distributions."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
@@ -238,20 +238,15 @@ def ends_of_blocks(
     is_last: nothing more will come, so that the rest is a separate block. No block ends before the previous
     one.
     """
-    ends = [max(times) for times in _complete_blocks(completed, size, is_last=is_last)]
-    in_order = list(accumulate(ends, max))
-    return [end for at, end in enumerate(in_order) for _ in completed[at * size : (at + 1) * size]]
-
-
-def _complete_blocks(
-    completed: Sequence[datetime | None], size: int, *, is_last: bool
-) -> Iterator[list[datetime]]:
+    ends = []
     for start in range(0, len(completed), size):
         block = completed[start : start + size]
         times = [each for each in block if each is not None]
         if len(times) < len(block) or (len(block) < size and not is_last):
-            return
-        yield times
+            break
+        ends.append(max(times))
+    in_order = list(accumulate(ends, max))
+    return [end for at, end in enumerate(in_order) for _ in completed[at * size : (at + 1) * size]]
 
 
 RECENT_ITEMS = 50

@@ -42,12 +42,7 @@ class PlannedWork:
 
     @cached_property
     def rows(self) -> list[tuple[Membership, int, list[int]]]:
-        return [
-            (annotator, own, shared)
-            for annotator, own, shared in zip(
-                self.annotators, self.plan.loads, self.plan.overlap.tolist(), strict=True
-            )
-        ]
+        return list(zip(self.annotators, self.plan.loads, self.plan.overlap.tolist(), strict=True))
 
 
 def plan_of(project: Project) -> AssignmentPlan:

@@ -376,7 +376,7 @@ def has_guidelines_to_read(annotator: Membership, guideline: FrozenGuideline) ->
     return not (
         Acknowledgement.objects.filter(annotator=annotator).exists()
         or Rating.objects.filter(assignment__annotator=annotator).exists()
-        or PracticeAnswer.objects.filter(place=annotator).exists()
+        or PracticeAnswer.objects.filter(membership=annotator).exists()
     )
 
 

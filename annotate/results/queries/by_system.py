@@ -83,9 +83,8 @@ def unequally_drawn(rated: RatedRound, items: ItemOrigins) -> Unequal:
         chances.setdefault(key, {})[item] = probability  # the latest assignment of a unit counts
     # The units of each system that count, without gold items.
     of_system: dict[str, set[int]] = {}
-    for item, system in items.systems.items():
-        if item not in items.gold:
-            of_system.setdefault(system, set()).add(item)
+    for item in items.counted:
+        of_system.setdefault(items.systems[item], set()).add(item)
     found: dict[str, frozenset[str]] = {}
     for each in rated.dimensions:
         drawn, given = chances.get(each.key, {}), set(rated.rated[each.key].items.tolist())

@@ -21,7 +21,6 @@ from agreement.crossed import OutlyingSystem, VarianceSource
 from agreement.data import FloatArray, IntArray
 from agreement.system_differences import KNOWN, adjust_p_values
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project
 from annotate.results.queries.by_system import (
     Unequal,
     difference_cell,
@@ -98,11 +97,11 @@ ABOUT = reach_parameter(RATERS, DOCUMENTS, TEXTS)
 PAIRS, DIMENSIONS = "pairs", "dimensions"
 
 
-def _families(_project: Project) -> Sequence[tuple[str, str]]:
-    return [(PAIRS, gettext("the pairs of a dimension")), (DIMENSIONS, gettext("all dimensions at once"))]
-
-
-ACROSS = Parameter("across", gettext_lazy("Adjust p values over"), _families)
+ACROSS = Parameter(
+    "across",
+    gettext_lazy("Adjust p values over"),
+    lambda _: [(PAIRS, gettext("the pairs of a dimension")), (DIMENSIONS, gettext("all dimensions at once"))],
+)
 
 
 @dataclass(frozen=True)

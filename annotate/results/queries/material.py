@@ -88,6 +88,11 @@ class ItemOrigins:
     documents: Mapping[int, str]
     gold: frozenset[int] = frozenset()
 
+    @property
+    def counted(self) -> list[int]:
+        """The items in the statistics: all but gold items."""
+        return [item for item in self.systems if item not in self.gold]
+
     def systems_of(self, rated: RatedItems) -> npt.NDArray[np.str_]:
         """Return (units,): the system of each column."""
         return np.array([self.systems[item] for item in rated.items.tolist()], dtype=np.str_)
@@ -98,7 +103,7 @@ class ItemOrigins:
 
     def shared_texts(self, names: Sequence[str]) -> IntArray:
         """Return (systems, systems): numbers of documents with outputs of both, without gold items."""
-        listed = [item for item in self.systems if item not in self.gold]
+        listed = self.counted
         documents = np.unique([self.documents[item] for item in listed], return_inverse=True)[1]
         # 1 for each document with an output of a system; the product counts common documents.
         there = np.zeros((int(documents.max(initial=-1)) + 1, len(names)), dtype=int)

@@ -17,7 +17,7 @@ from agreement.variance_components import (
     units_needed,
 )
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Assignment, Project, Round
+from annotate.core.models import Assignment, Project
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.study_designs import (
@@ -257,11 +257,23 @@ class _Pace:
 
 
 def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace:
+    """Return the size of Round I and the median time of its items. One query.
+
+    An item's time is from a counted annotator who rated all of it.
+    """
     if first is None:
-        size = len(items.systems) - len(items.gold)
-        found = _Pace(size, len(set(items.documents.values())), 0.0, "")
+        counted = items.counted
+        found = _Pace(len(counted), len({items.documents[item] for item in counted}), 0.0, "")
     else:
-        found = _Pace(*_measure_pace(first.round), gettext("median of Round I"))
+        taken = Assignment.objects.filter(round=first.round).annotate(
+            seconds=Sum("ratings__active_seconds"),
+            is_whole=Q(completed_at__isnull=False, partial=False, annotator__counted=True),
+        )
+        # All assignments count for the size of the study, and only whole ones for the time.
+        rows = list(taken.values_list("item", "item__document", "seconds", "is_whole"))
+        timed = [seconds for *_, seconds, is_whole in rows if seconds and is_whole]
+        size = len({row[0] for row in rows}), len({row[1] for row in rows})
+        found = _Pace(*size, median(timed) if timed else 0.0, gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
     return replace(found, seconds=float(given), source="assumed") if given else found
 
@@ -304,19 +316,3 @@ def _costs(hours: float, wage: float) -> Iterator[float]:
         yield times * hours
         if wage:
             yield times * hours * wage
-
-
-def _measure_pace(round: Round) -> tuple[int, int, float]:
-    """Return the numbers of items and documents of Round I, and the median seconds of one item. One query.
-
-    An item's time is from a counted annotator who rated all of it.
-    """
-    taken = Assignment.objects.filter(round=round).annotate(
-        seconds=Sum("ratings__active_seconds"),
-        is_whole=Q(completed_at__isnull=False, partial=False, annotator__counted=True),
-    )
-    # All assignments count for the size of the study, and only whole ones for the time.
-    rows = list(taken.values_list("item", "item__document", "seconds", "is_whole"))
-    timed = [seconds for *_, seconds, is_whole in rows if seconds and is_whole]
-    items, documents = len({row[0] for row in rows}), len({row[1] for row in rows})
-    return items, documents, median(timed) if timed else 0.0

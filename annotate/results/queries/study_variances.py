@@ -166,7 +166,7 @@ def _basis(assumed: Mapping[str, float], else_from: str) -> str:
 def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
     """Return the size of the project: of Round I, or of the imported material before it."""
     systems = len(set(items.systems.values()))
-    documents = len({items.documents[item] for item in items.systems if item not in items.gold})
+    documents = len({items.documents[item] for item in items.counted})
     raters = 0 if rated is None else len(rated.raters)
     each = _raters_of_documents(rated, items) if rated else []
     mean = round(float(np.mean(each))) if each else raters

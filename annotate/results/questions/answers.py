@@ -77,10 +77,10 @@ class QuestionAnswers:
         """Return (raters, items): a piece of each answer's data, None for a gap."""
         return [[None if each is None else (each.data or {}).get(name) for each in row] for row in self.given]
 
-    def of_system(self, system: str) -> "QuestionAnswers":
-        return self.where(lambda item: item.system == system)
+    def select_system(self, system: str) -> "QuestionAnswers":
+        return self.select(lambda item: item.system == system)
 
-    def where(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
+    def select(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
         kept = [index for index, item in enumerate(self.items) if is_meant(item)]
         return QuestionAnswers(
             self.round,
@@ -90,7 +90,7 @@ class QuestionAnswers:
             [[row[index] for index in kept] for row in self.given],
         )
 
-    def by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
+    def average_by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
         """Return systems, and (documents, systems): means over raters of (raters, items); NaN for a gap."""
         systems, documents = sorted(set(self.systems)), sorted(set(self.documents))
         row_of, column_of = (
@@ -212,18 +212,19 @@ def means_table(
     cells: dict[str, list[Cell]] = {}
     for name, label, values in scores:
         columns.append(Column(name, label, decimals=2))
-        systems, table = answers.by_document(values)
+        systems, table = answers.average_by_document(values)
         for index, system in enumerate(systems):
             found = mean_score(table[:, index], (low, high))
             cells.setdefault(system, []).append(figure(found, count=found.counts.ratings))
     rows = [[text(system), *own] for system, own in cells.items()]
-    rows.sort(key=lambda row: -number_in(row[1]) if largest_first else number_in(row[1]))
+    sort_by_number(rows, largest_first=largest_first)
     return Table(key, title or gettext("Means of systems"), columns, rows, says=says, plot="intervals")
 
 
-def number_in(cell: Cell) -> float:
-    """Return the number in a cell, 0 without one, to sort by."""
-    return float(cell.value) if isinstance(cell.value, int | float) else 0.0
+def sort_by_number(rows: list[list[Cell]], *, largest_first: bool = True) -> None:
+    """Sort rows by the numbers in their second cells. Undefined ones are last in both orders."""
+    sign = -1 if largest_first else 1
+    rows.sort(key=lambda row: (row[1].value is None, sign * float(row[1].value or 0)))
 
 
 def strength_cell(found: Estimated | None, documents: int, reason: str, how: object) -> Cell:

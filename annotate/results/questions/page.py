@@ -67,8 +67,8 @@ from annotate.results.questions.answers import (
     end_of,
     labels_by_key,
     means_table,
-    number_in,
     ranks_cell,
+    sort_by_number,
     strength_cell,
 )
 from annotate.results.registry import Chosen, Parameter
@@ -155,14 +155,14 @@ def parts_tables(rounds: Rounds) -> list[Table]:
     counts = [each["key"] for each in options["labels"]].index(options["counts"])
     rows = []
     for system in sorted(set(last.systems)):
-        own = last.of_system(system)
+        own = last.select_system(system)
         codes, items, documents = _codes_of_parts(own)
         yes = np.where(np.isnan(codes), np.nan, codes == counts)
         share = share_of_yes(yes, items, documents=documents)
         rows.append([text(system), figure(share, count=len(set(items)))])
     name = labels_by_key(last.dimension, "labels")[options["counts"]]
     column = Column("share", gettext("share of “{name}”").format(name=name), ColumnKind.SHARE)
-    rows.sort(key=lambda row: -number_in(row[1]))
+    sort_by_number(rows)
     systems = Table(
         "systems", gettext("Shares of systems"), [SYSTEM, column], rows, says=end_of(rounds), plot="intervals"
     )
@@ -203,7 +203,7 @@ _HOW_RANKED = gettext_lazy(
 
 def preference_tables(rounds: Rounds) -> list[Table]:
     """Return agreement on the winner, strengths of systems, and the effect of the position."""
-    answers = [_pairwise(each.where(lambda item: len(item.sides) == 2)) for each in rounds]
+    answers = [_pairwise(each.select(lambda item: len(item.sides) == 2)) for each in rounds]
     options = rounds[0].dimension.options
     drawn = rounds[0].stream
     winner = [preference_alpha(each, generator=drawn) for each in answers]
@@ -536,7 +536,6 @@ TABLES_OF_KINDS: dict[str, Callable[[Rounds], list[Table]]] = {
 
 
 def tables_of(rounds: Rounds) -> list[Table]:
-    """Return the tables of a question, none without an answer."""
     if not rounds[-1].items:
         return []
     return TABLES_OF_KINDS.get(rounds[-1].dimension.kind, generic_tables)(rounds)

@@ -12,7 +12,7 @@ from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Cell
-from annotate.setup.presets import OPINION_SUMMARIES
+from annotate.setup.presets import TEMPLATES
 
 
 def compute_figures(project: Project) -> Computed:
@@ -55,7 +55,7 @@ SUMMEVAL_OP = Paper(
     name="SummEval-OP",
     title="One Prompt To Rule Them All: LLMs for Opinion Summary Evaluation",
     source="Siledar and others, ACL 2024, arXiv:2402.11683",
-    template=OPINION_SUMMARIES,
+    template=TEMPLATES["opinion-summaries"],
     files=(
         ReleaseFile(
             "summeval-op.jsonl",

@@ -2,10 +2,10 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
@@ -45,8 +45,8 @@ class Cursor:
         rank, _, pk = rest.partition("_")
         try:
             moment = datetime.fromisoformat(at)
-            return cls(moment, int(rank), int(pk)) if moment.tzinfo else None
-        except ValueError:
+            return cls(moment.astimezone(UTC), int(rank), int(pk)) if moment.tzinfo else None
+        except (ValueError, OverflowError):
             return None
 
 
@@ -77,11 +77,6 @@ class AuditedAct:
         """Each field with its values before and after, None if absent."""
         before, after = self.before or {}, self.after or {}
         return [(name.replace("_", " "), before.get(name), after.get(name)) for name in {**before, **after}]
-
-
-class AuditSource(Protocol):
-    def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
-        """Return the filtered rows."""
 
 
 def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
@@ -125,7 +120,7 @@ def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
 
 
-SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions)
+SOURCES: tuple[Callable[[Project, AuditFilter], QuerySet[Any, Any]], ...] = (_entries, _ratings, _decisions)
 
 
 def _columns(names: Mapping[str, str]) -> dict[str, F]:

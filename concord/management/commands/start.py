@@ -50,7 +50,9 @@ class Command(BaseCommand):
         refuse_unusable_port(port, host)
         if options["temporary"] and not settings.DATA_DIR.name.startswith(TEMPORARY):
             raise CommandError("Only `concord demo` removes its folder of data at the end.")
-        refuse_other_schema()
+        # `migrate` cannot prepare such a database.
+        if mismatch := compare_database().mismatch():
+            raise CommandError(mismatch)
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
         address = f"http://{HOST}:{port}/"
@@ -89,25 +91,16 @@ def state_file(host: str) -> str | None:
 
     None if others use the installation, too: a reader of its data folder may do everything.
     """
-    folder = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return str(Path(folder).expanduser() / "concord" / "server.json") if is_alone(host) else None
-
-
-def is_alone(host: str) -> bool:
-    """Return True if only this machine reaches Concord, and its data folder contains the database."""
     database = Path(str(settings.DATABASES["default"]["NAME"]))
-    return not is_shared(host) and database.parent == settings.DATA_DIR
+    if is_shared(host) or database.parent != settings.DATA_DIR:
+        return None
+    folder = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return str(Path(folder).expanduser() / "concord" / "server.json")
 
 
 def is_shared(host: str) -> bool:
     """Return True if other machines reach Concord. ALLOWED_HOSTS does not stop a forged `Host: localhost`."""
     return settings.HTTPS or not LOOPBACK.issuperset([host, *settings.ALLOWED_HOSTS])
-
-
-def refuse_other_schema() -> None:
-    """Stop if `migrate` cannot prepare this database."""
-    if mismatch := compare_database().mismatch():
-        raise CommandError(mismatch)
 
 
 def local_models(own_port: int, host: str = HOST) -> dict[str, str]:
@@ -131,13 +124,10 @@ def collect_static_files() -> None:
     manifest, version = (Path(settings.STATIC_ROOT, name) for name in ("staticfiles.json", "version"))
     gathered = manifest.stat().st_mtime if manifest.exists() else 0.0
     is_other = not version.exists() or version.read_text() != VERSION  # a package's files keep older dates
-    if is_other or any(Path(path).stat().st_mtime > gathered for path in static_files()):
+    files = (storage.path(name) for finder in get_finders() for name, storage in finder.list([]))
+    if is_other or any(Path(path).stat().st_mtime > gathered for path in files):
         call_command("collectstatic", interactive=False, verbosity=0)
         version.write_text(VERSION)
-
-
-def static_files() -> list[str]:
-    return [storage.path(name) for finder in get_finders() for name, storage in finder.list([])]
 
 
 def first_account(address: str) -> str:

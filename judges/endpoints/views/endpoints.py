@@ -17,13 +17,13 @@ from django.views.decorators.vary import vary_on_headers
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, query_of, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, add_refusal, query_of, request_user
 from annotate.core.password_again import give_password_again, password_again, password_is_due
 from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
 from judges.core.access import endpoint_in, judge_in, may_change_judges, model_price_in, project_for_judges
 from judges.core.models import Endpoint, Judge, Judgment, Panel
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.core.specification import JudgeSpec
 from judges.endpoints.archiving import Archived, archive, delete_unused, kind_of_archived, unarchive
 from judges.endpoints.commands import (
@@ -56,7 +56,7 @@ from judges.methods import METHODS
 def archive_or_restore(request: Request, kept: Archived) -> HttpResponse:
     """Archive an object, or unarchive it if it is archived, and redirect to its page."""
     by = request_user(request)
-    with show_refusal(request):
+    with MessageOutcome(request):
         if kept.archived_at is None:
             archive(kept=kept, by=by)
             said = gettext("{name} is archived. Its data stays.")
@@ -70,7 +70,7 @@ def archive_or_restore(request: Request, kept: Archived) -> HttpResponse:
 def delete_and_show_list(request: Request, unused: Archived) -> HttpResponse:
     """Delete an unused object and redirect to the list, or report the object that refers to it."""
     kind, slug, pk = kind_of_archived(unused), unused.project.slug, unused.pk
-    with show_refusal(request):
+    with MessageOutcome(request):
         delete_unused(unused=unused, by=request_user(request))
         messages.success(request, gettext("{name} is deleted.").format(name=unused.name))
         return redirect(f"{kind}s", slug)

@@ -15,10 +15,10 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, add_refusal, request_user
 from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
 from judges.core.models import PromptTemplate, StepsWriting
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.endpoints.commands import create_template, edit_template, edit_wording
 from judges.endpoints.evaluation_steps import (
     has_written_part,
@@ -159,7 +159,7 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
         # Readers see the progress; only admins let a model write steps.
         project_for_admin(request.user, slug)
         form = StepsForm(request.POST, judges=usable_judges(project))
-        with show_refusal(request):
+        with MessageOutcome(request):
             if form.is_valid():
                 by = request_user(request)
                 start_steps_writing(template=edited, judge=form.cleaned_data["judge"], by=by)
@@ -200,7 +200,7 @@ def _entered_data(request: Request) -> tuple[Any, Any]:
 
 
 def _dimension(request: Request, project: Project) -> Dimension | None:
-    key = request.GET.get("dimension")
+    key = request.GET.get("dimension", "").replace("\0", "")  # PostgreSQL takes no NUL
     return dimension_in(project, key) if key else None
 
 

@@ -15,7 +15,7 @@ from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Value
-from annotate.setup.presets import NEWS_SUMMARIES
+from annotate.setup.presets import TEMPLATES
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading import JudgmentMapping
@@ -157,7 +157,7 @@ LLM_SUMMEVAL = Paper(
     name="LLM-SummEval",
     title="Large Language Models are Not Yet Human-Level Evaluators for Abstractive Summarization",
     source="Shen and others, Findings of EMNLP 2023, arXiv:2305.13091",
-    template=NEWS_SUMMARIES,
+    template=TEMPLATES["news-summaries"],
     files=(
         ReleaseFile(
             "documents.jsonl", "the articles", partial(items_of_release, SHIPPED["summeval-documents"])

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import asdict
 from decimal import Decimal
 
 from django.db import transaction
@@ -38,15 +37,14 @@ def start_experiment(
     """
     judges = add_judges(project=project, judges=design.variants, numbers_names=True, by=by)
     scope = Scope(judges, dimensions, documents=documents)
-    factors = [asdict(each) for each in design.factors]
     # No call is missing, so an earlier request may have started the same experiment.
     if not plan_of(project, scope).calls:
-        alike = Experiment.objects.filter(run__project=project, factors=factors).order_by("-pk")
+        alike = Experiment.objects.filter(run__project=project, factors=design.factors).order_by("-pk")
         for experiment in alike.prefetch_related("variants__judge"):
             if [each.judge for each in experiment.variants.all()] == judges:
                 return experiment
     run = plan_run(project=project, scope=scope, budget=budget, by=by)
-    experiment = Experiment.objects.create(run=run, factors=factors)
+    experiment = Experiment.objects.create(run=run, factors=design.factors)
     ExperimentVariant.objects.bulk_create(
         ExperimentVariant(experiment=experiment, judge=judge, position=position)
         for position, judge in enumerate(judges)

@@ -18,7 +18,6 @@ from judges.laboratory.queries.panels import (
     panel_figures,
     refusal_of_change,
     share_for_teaching,
-    weights_by_dimension,
 )
 
 METHOD = "panel"
@@ -117,7 +116,15 @@ def compute_panel(*, panel: Panel, by: User | None) -> PanelFigures:
         record(panel.judge.project, "panel.computed", panel.judge, after=facts, by=by)
     # Equal inputs give equal values, so only the time of the check changes.
     panel.based_on, panel.computed_at = figures.digest, timezone.now()
-    panel.weights = dict(weights_by_dimension(figures))
+    panel.weights = {
+        each.dimension.key: {
+            "weights": list(each.weights.weights),
+            "intercept": each.weights.intercept,
+            "units": each.weights.units,
+        }
+        for each in figures.by_dimension
+        if each.weights is not None
+    }
     panel.save(update_fields=["based_on", "computed_at", "weights"])
     return figures
 

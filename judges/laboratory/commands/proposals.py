@@ -183,26 +183,17 @@ def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
     before = judge.template.text_about(proposal.dimension_id)
     wording = insert_addition(before, proposal.kind, text)
     label = f"{proposal.get_kind_display()} {proposal.pk}"
-    candidate = add_candidate(proposal=proposal, wording=wording, label=label, by=by)
+    # A judge of its own, with the wording in a separate version of its prompt.
+    template = add_version(template=judge.template, dimension=proposal.dimension, text=wording, by=by)
+    spec = spec_of(judge, list(project.dimensions.all()))
+    spec = replace(spec, name=add_label(judge.name, label), template=template)
+    candidate = add_judge(project=project, judge=spec, by=by)
     proposal.candidate, proposal.text, proposal.status = candidate, text.strip(), Status.ACCEPTED
     proposal.decided_at = timezone.now()
     proposal.save(update_fields=["candidate", "text", "status", "decided_at"])
     facts = {"prompt": str(candidate.template), "judge": candidate.name, "text": proposal.text}
     record(project, "proposal.accepted", judge, after=facts, by=by)
     return candidate
-
-
-def add_candidate(*, proposal: Proposal, wording: str, label: str, by: User | None) -> Judge:
-    """Create a judge with another wording of the proposal's dimension, in a separate version of its prompt.
-
-    Locks the project. Raises InvalidValueError.
-    """
-    judge = proposal.judge
-    assert judge.template is not None
-    template = add_version(template=judge.template, dimension=proposal.dimension, text=wording, by=by)
-    spec = spec_of(judge, list(judge.project.dimensions.all()))
-    name = add_label(judge.name, label)
-    return add_judge(project=judge.project, judge=replace(spec, name=name, template=template), by=by)
 
 
 @transaction.atomic
@@ -372,11 +363,3 @@ def reveal_candidate(candidate: Proposal, by: User | None) -> None:
     judge.save(update_fields=["name", "tried_by"])
     facts = {"prompt": str(judge.template), "judge": judge.name, "text": candidate.text}
     record(judge.project, "search.chose", candidate.judge, after=facts, by=by)
-
-
-def describe_none(search: PromptSearch) -> str:
-    """Return the reason why a search selected no candidate."""
-    return gettext(
-        "No candidate agrees better with people on the documents for selecting than the unchanged {name}, so "
-        "the search tried none on the documents held out."
-    ).format(name=search.judge.name)

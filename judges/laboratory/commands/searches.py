@@ -54,20 +54,20 @@ def plan_search(
     combined = [
         combine(judge, parts) for parts in _combinations(judge, dimension, proposals, most_candidates)
     ]
-    plan = plan_of_search(
+    stages, documents, calls, cost = plan_of_search(
         judge, dimension, [text for _, text in combined], most_calls, rounds=rounds, drafter=drafter
     )
     return _write(
         PromptSearch(
             judge=judge,
             dimension=dimension,
-            stages=[[each.candidates, each.documents] for each in plan.stages],
-            documents=list(plan.documents),
+            stages=[[each.candidates, each.documents] for each in stages],
+            documents=documents,
             rounds=rounds,
             drafter=drafter if rounds > 1 else None,
             most_calls=most_calls,
-            planned_calls=plan.calls,
-            planned_cost=plan.cost,
+            planned_calls=calls,
+            planned_cost=cost,
             budget=budget,
             created_by=by,
         ),

@@ -51,7 +51,6 @@ class DocumentParts:
 
     @property
     def is_split(self) -> bool:
-        """Return True if any document is for teaching or selecting."""
         return bool(self.teach or self.select)
 
     @property
@@ -267,20 +266,6 @@ DEVELOPMENT_ITEMS = "marked=development"
 
 
 @dataclass(frozen=True)
-class DifferingUnit:
-    """A unit with the judge's value and rationale, and people's values and reasons."""
-
-    case: Case
-    judgment: Judgment | None
-
-    @property
-    def excerpt(self) -> str:
-        """The most informative excerpt: a reason of people, or else the judge's, or else the output."""
-        rationale = self.judgment.rationale if self.judgment else ""
-        return next(iter(self.case.reasons), "") or rationale or self.case.text
-
-
-@dataclass(frozen=True)
 class JudgeErrors:
     """A judge on one dimension of the documents for selecting, or for teaching if there are no others.
 
@@ -307,7 +292,7 @@ def errors_of(judge: Judge, dimension: Dimension, part: str) -> JudgeErrors:
     return JudgeErrors(judge, dimension, part, most_different(cases_of(judge, dimension, part)))
 
 
-def units_of(errors: JudgeErrors, cases: Sequence[Case]) -> list[DifferingUnit]:
+def units_of(errors: JudgeErrors, cases: Sequence[Case]) -> list[tuple[Case, Judgment | None]]:
     """Return some of its cases with the judge's first answer about each. One query."""
     answers = Judgment.objects.filter(
         judge=errors.judge, dimension=errors.dimension, item__in=[case.item for case in cases], other=None
@@ -315,4 +300,4 @@ def units_of(errors: JudgeErrors, cases: Sequence[Case]) -> list[DifferingUnit]:
     found: dict[int, Judgment] = {}
     for judgment in answers.filter(status=Judgment.Status.DONE).order_by("sample", "pk"):
         found.setdefault(judgment.item_id, judgment)
-    return [DifferingUnit(case, found.get(case.item)) for case in cases]
+    return [(case, found.get(case.item)) for case in cases]

@@ -1,7 +1,7 @@
 """Inputs and results of panels."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -167,15 +167,3 @@ def _values(
     values[in_development] = np.nan  # weights were fitted there: values there would look better than they are
     values = np.clip(values, dimension.scale_minimum, dimension.scale_maximum)
     return PanelValues(dimension, said, values, spread(said), learned)
-
-
-def weights_by_dimension(figures: PanelFigures) -> Mapping[str, Mapping[str, object]]:
-    return {
-        each.dimension.key: {
-            "weights": list(each.weights.weights),
-            "intercept": each.weights.intercept,
-            "units": each.weights.units,
-        }
-        for each in figures.by_dimension
-        if each.weights is not None
-    }

@@ -3,7 +3,7 @@ their cost.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -105,21 +105,6 @@ _DOING = {
     PromptSearch.Step.DRAFT: gettext_lazy("A model drafts additions from the errors of the best candidate."),
     PromptSearch.Step.HELD_OUT: gettext_lazy("The chosen candidate is asked about the documents held out."),
 }
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """The maximum calls of a search: its stages on documents for selecting, then the held-out documents.
-
-    documents: ids of the documents for selecting in the order of the stages. calls: one for each missing
-    value; held_out_calls: the part on held-out documents. cost None: unknown.
-    """
-
-    stages: Sequence[Stage]
-    documents: Sequence[int]
-    calls: int
-    held_out_calls: int
-    cost: Decimal | None
 
 
 @dataclass(frozen=True)
@@ -227,11 +212,12 @@ def plan_of_search(
     *,
     rounds: int = 1,
     drafter: Judge | None = None,
-) -> SearchPlan:
-    """Return the plan of a search over these wordings, on the largest number of documents that the calls
-    allow.
+) -> tuple[list[Stage], list[int], int, Decimal | None]:
+    """Return stages, documents, calls and cost of a search over these wordings.
 
-    Raises InvalidValueError if people have rated too few documents, or the calls are too few.
+    It takes the largest number of documents for selecting that the calls allow: by id, in the order of the
+    stages. The calls are one for each missing value; cost None: unknown. Raises InvalidValueError if people
+    have rated too few documents, or the calls are too few.
     """
     material = learning_material(judge.project)
     development, held_out = rated_documents(judge.project, material, dimension)
@@ -248,66 +234,61 @@ def plan_of_search(
         message = gettext("A second round needs documents for teaching. Add some, or search in one round.")
         raise invalid_field("rounds", message)
     # The largest number of documents that the limit of calls allows.
-    counted = _CallCounter(judge, dimension, material, development, held_out, teach, rounds)
+    count_calls = _call_counter(judge, dimension, material, development, held_out, teach, rounds)
     stages = largest_plan(
-        len(texts), len(development), lambda each: most_calls is None or counted.all_calls(each) <= most_calls
+        len(texts), len(development), lambda each: most_calls is None or count_calls(each) <= most_calls
     )
     if stages is None:
-        least = counted.all_calls(plan_stages(len(texts), LEAST_DOCUMENTS))
+        least = count_calls(plan_stages(len(texts), LEAST_DOCUMENTS))
         message = gettext(
             "The search takes {least} calls at least; allow as many, or try fewer candidates."
         ).format(least=least)
         raise invalid_field("most_calls", message)
-    calls, drafts = counted.all_calls(stages), (rounds - 1) * DRAFTS
-    cost, drafted = _cost(judge, dimension, texts, calls - drafts), _cost_of_drafts(drafter or judge, drafts)
-    return SearchPlan(
-        stages,
-        development[: stages[-1].documents],
-        calls,
-        counted.held_out_calls,
-        None if cost is None or drafted is None else cost + drafted,
-    )
+    calls, drafts = count_calls(stages), (rounds - 1) * DRAFTS
+    cost = _cost(judge, dimension, texts, calls - drafts)
+    if drafts and cost is not None:
+        drafter = drafter or judge
+        prices = prices_of(drafter.endpoint, drafter.model) if drafter.endpoint else None
+        drafted = prices.cost(drafts * REQUEST, drafts * DRAFT) if prices else None
+        cost = None if drafted is None else cost + drafted
+    return stages, development[: stages[-1].documents], calls, cost
 
 
-class _CallCounter:
-    """Counts the calls of stages: existing values need no call."""
+def _call_counter(
+    judge: Judge,
+    dimension: Dimension,
+    material: Material,
+    development: Sequence[int],
+    held_out: Sequence[int],
+    teach: Sequence[int],
+    rounds: int,
+) -> Callable[[Sequence[Stage]], int]:
+    """Return what counts the calls of stages, of the unchanged judge, and on held-out documents."""
+    items = Counter(material.documents.tolist())
+    rows = judge.judgments.filter(dimension=dimension, other__isnull=True).order_by()
+    there: dict[int, int] = dict(rows.values_list("item__document").annotate(Count("pk")))
 
-    def __init__(
-        self,
-        judge: Judge,
-        dimension: Dimension,
-        material: Material,
-        development: Sequence[int],
-        held_out: Sequence[int],
-        teach: Sequence[int],
-        rounds: int,
-    ) -> None:
-        self._teach, self._later_rounds = teach, rounds - 1
-        self._samples = judge.samples
-        self._items = Counter(material.documents.tolist())
-        self._development = development
-        there = judge.judgments.filter(dimension=dimension, other__isnull=True).order_by()
-        self._there: Mapping[int, int] = dict(there.values_list("item__document").annotate(Count("pk")))
-        # The chosen candidate, and what the unchanged judge lacks there.
-        self.held_out_calls = self._calls(held_out) + self._missing(held_out)
+    def calls_about(documents: Iterable[int]) -> int:
+        return sum(items[pk] for pk in documents) * judge.samples
 
-    def all_calls(self, stages: Sequence[Stage]) -> int:
-        """Return the calls of all stages, of the unchanged judge, and on held-out documents."""
+    def missing(documents: Iterable[int]) -> int:
+        # Existing values of the unchanged judge need no call.
+        return sum(max(items[pk] * judge.samples - there.get(pk, 0), 0) for pk in documents)
+
+    # The chosen candidate, and what the unchanged judge lacks there.
+    on_held_out = calls_about(held_out) + missing(held_out)
+
+    def count(stages: Sequence[Stage]) -> int:
         calls, before = 0, 0
         for stage in stages:
             # A stage reuses the values of earlier stages, so only its further documents cost calls.
-            calls += stage.candidates * self._calls(self._development[before : stage.documents])
+            calls += stage.candidates * calls_about(development[before : stage.documents])
             before = stage.documents
         # A later round: errors on teaching documents, drafts, and each draft alone and all together.
-        later = self._calls(self._teach) + DRAFTS + (DRAFTS + 1) * self._calls(self._development[:before])
-        calls += self._later_rounds * later
-        return calls + self._missing(self._development[:before]) + self.held_out_calls
+        later = calls_about(teach) + DRAFTS + (DRAFTS + 1) * calls_about(development[:before])
+        return calls + (rounds - 1) * later + missing(development[:before]) + on_held_out
 
-    def _calls(self, documents: Iterable[int]) -> int:
-        return sum(self._items[pk] for pk in documents) * self._samples
-
-    def _missing(self, documents: Iterable[int]) -> int:
-        return sum(max(self._items[pk] * self._samples - self._there.get(pk, 0), 0) for pk in documents)
+    return count
 
 
 def rated_documents(
@@ -345,14 +326,6 @@ def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) 
     longer = sum(len(text) - own for text in texts) / len(texts) / CHARACTERS_A_TOKEN
     sent = round(calls * (plan.usage.input_tokens + max(longer, 0.0)))
     return prices_of(judge.endpoint, judge.model).cost(sent, round(calls * plan.usage.output_tokens))
-
-
-def _cost_of_drafts(drafter: Judge, drafts: int) -> Decimal | None:
-    if not drafts:
-        return Decimal(0)
-    if drafter.endpoint is None:
-        return None
-    return prices_of(drafter.endpoint, drafter.model).cost(drafts * REQUEST, drafts * DRAFT)
 
 
 def standings_of(search: PromptSearch) -> list[CandidateRank]:

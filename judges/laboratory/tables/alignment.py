@@ -1,6 +1,6 @@
 """Versions of judges: learned ones compared with their base, and other judges on the same documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,12 +77,14 @@ class _Candidate:
 
 def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every version compared with its base, and other judges compared with the selected one."""
-    candidates = _candidates(project)
+    material = material_of(project, last_round(project), with_development=True)
+    selecting = is_in_part(project, material, Part.SELECT)
+    candidates = _candidates(project, material, selecting)
     rows = [_row(each) for each in candidates]
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
     table = Table("alignment", gettext("Versions"), _COLUMNS, rows, heads=3, says=says)
     learned = Section(gettext("Versions"), "" if candidates else str(_NONE), [table], "alignment")
-    return [learned, _other_judges(project, chosen_judge(project, chosen))]
+    return [learned, _other_judges(project, chosen_judge(project, chosen), material, selecting)]
 
 
 def answer_alignment(tables: Tables) -> str:
@@ -112,11 +114,9 @@ def _used_proposals(project: Project) -> QuerySet[Proposal]:
     return Proposal.objects.filter(judge__project=project, candidate__isnull=False, candidate__tried_by=None)
 
 
-def _candidates(project: Project) -> list[_Candidate]:
+def _candidates(project: Project, material: Material, selecting: npt.NDArray[np.bool_]) -> list[_Candidate]:
     accepted = _used_proposals(project)
     proposals = list(accepted.select_related("judge", "candidate").order_by("pk"))
-    last = last_round(project)
-    material = material_of(project, last, with_development=True)
     judges = {judge.pk: judge for each in proposals for judge in (each.judge, each.candidate) if judge}
     samples = samples_of(list(judges.values()), material)
     dimensions = {each.id: each for each in material.dimensions}
@@ -133,32 +133,12 @@ def _candidates(project: Project) -> list[_Candidate]:
     parts = [
         holm_over_pairs([compare_on(project, material, samples, part, *pair) for pair in pairs])
         # Each part has its own Holm correction, over all versions and dimensions.
-        for part in (is_in_part(project, material, Part.SELECT), ~material.in_development)
+        for part in (selecting, ~material.in_development)
     ]
     return [_Candidate(*pair, *compared) for pair, *compared in zip(pairs, *parts, strict=True)]
 
 
-def _other_judges(project: Project, judge: Judge) -> Section:
-    pairs = list(_iter_compared(project, judge))
-    rows = [
-        [
-            text(one.name, key=one.key),
-            text(other.name),
-            *cells_of_part(found),
-            number_or_reason(found.adjusted.get("alpha"), _alpha(found).reason or str(_NO_ITEM)),
-        ]
-        for one, other, found in pairs
-    ]
-    says = _WAYS.format(judge=judge.name, looks=len(rows))
-    table = Table("versions", gettext("Other judges"), _OTHER_COLUMNS, rows, heads=2, says=says)
-    problem = "" if rows else gettext("No other judge has values on the documents for selecting.")
-    return Section(gettext("Other judges on the documents for selecting"), problem, [table], "versions")
-
-
-def _iter_compared(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
-    last = last_round(project)
-    material = material_of(project, last, with_development=True)
-    part = is_in_part(project, material, Part.SELECT)
+def _other_judges(project: Project, judge: Judge, material: Material, part: npt.NDArray[np.bool_]) -> Section:
     judges = measured_judges(project)
     samples = samples_of(judges, material)
     pairs = [
@@ -173,8 +153,19 @@ def _iter_compared(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimen
     compared = holm_over_pairs(
         [compare_on(project, material, samples, part, other, judge, one) for one, other in pairs]
     )
-    for (one, other), found in zip(pairs, compared, strict=True):
-        yield one, other, found
+    rows = [
+        [
+            text(one.name, key=one.key),
+            text(other.name),
+            *cells_of_part(found),
+            number_or_reason(found.adjusted.get("alpha"), _alpha(found).reason or str(_NO_ITEM)),
+        ]
+        for (one, other), found in zip(pairs, compared, strict=True)
+    ]
+    says = _WAYS.format(judge=judge.name, looks=len(rows))
+    table = Table("versions", gettext("Other judges"), _OTHER_COLUMNS, rows, heads=2, says=says)
+    problem = "" if rows else gettext("No other judge has values on the documents for selecting.")
+    return Section(gettext("Other judges on the documents for selecting"), problem, [table], "versions")
 
 
 def compare_on(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from agreement import Stream
+from agreement import Stream, kendall_tau_b
 from agreement.biases import (
     Bias,
     correlated_errors,
@@ -27,11 +27,22 @@ from agreement.biases import (
     spread_of_samples,
     spread_ratio,
 )
-from agreement.comparison import Scores
+from agreement.comparison import Scores, correlation_with_humans
 from annotate.core.models import Project
 from annotate.results.answers import column_of
 from annotate.results.registry import Chosen, Tables
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
+from annotate.results.table import (
+    DIMENSION,
+    GOOD,
+    PARTLY,
+    Cell,
+    Column,
+    ColumnKind,
+    Section,
+    Table,
+    figure,
+    text,
+)
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
 from judges.laboratory.tables.kinds_of_bias import (
@@ -39,8 +50,6 @@ from judges.laboratory.tables.kinds_of_bias import (
     COLUMNS_BEFORE,
     CallPositions,
     Following,
-    columns_by_position,
-    correlations_by_position,
     distribution_table,
     followings,
     load_call_positions,
@@ -94,7 +103,8 @@ class _Page:
                 if bias.is_found
             ]
             if tested:
-                where = text("; ".join(found) or gettext("no dimension"))
+                tone = PARTLY if found else GOOD
+                where = Cell("; ".join(found) or gettext("no dimension"), tone=tone)
                 cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
                 self.findings.append((len(found), len(tested), cells))
         # Without any value the section lists the missing requirements instead of a table.
@@ -109,7 +119,6 @@ class _Page:
         )
 
     def summary(self, judge: Judge) -> Section:
-        """Return the first section: the result for each bias."""
         columns = [
             Column("bias", gettext("bias"), ColumnKind.TEXT),
             Column("measure", gettext("measure"), ColumnKind.TEXT),
@@ -160,7 +169,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     _add_familiarity(page, amounts, texts)
     page.add(kinds.FAMILY, [_Row(_dimension(each), [_family(each, texts)]) for each in amounts])
     page.add(kinds.ANCHORING, _anchoring(amounts), str(kinds.NEEDS_DIMENSIONS))
-    _add_calls(page, judge, amounts, load_call_positions([judge], texts.items))
+    _add_calls(page, judge, amounts, load_call_positions(judge, texts.items))
     page.add(
         kinds.PAIRS,
         [_pairs(each) for each in found.compared_by(judge)],
@@ -268,7 +277,7 @@ def _regress_dimensions(
 
 
 def _add_calls(
-    page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
+    page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[int, CallPositions]
 ) -> None:
     following = list(followings(scored, positions))
     page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), COLUMNS_BEFORE)
@@ -277,14 +286,14 @@ def _add_calls(
         title = gettext("Scores by the score before")
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
     # Judges with several dimensions in a call: agreement by the dimension's position in it.
-    asked = [
-        (each, own)
-        for each in scored
-        if (own := positions.get((each.judge.pk, each.dimension.id))) is not None
-    ]
+    asked = [(each, own) for each in scored if (own := positions.get(each.dimension.id)) is not None]
     most = int(max((np.nanmax(own.positions) for _, own in asked), default=-1)) + 1
+    columns = [
+        Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)
+        for place in range(1, most + 1)
+    ]
     rows = [_compare_positions(each, own, most) for each, own in asked]
-    page.add(kinds.POSITION, rows, str(kinds.NEEDS_ROTATION), columns_by_position(most))
+    page.add(kinds.POSITION, rows, str(kinds.NEEDS_ROTATION), columns)
 
 
 def _follow(each: Following) -> _Row:
@@ -294,9 +303,17 @@ def _follow(each: Following) -> _Row:
 
 def _compare_positions(each: Scored, asked: CallPositions, most: int) -> _Row:
     found = later_places(each.scores, asked.positions, generator=each.stream)
-    return _Row(
-        _dimension(each), [found.correlation, found.shift], correlations_by_position(each, asked, most)
-    )
+    beside = [
+        figure(
+            correlation_with_humans(
+                each.scores.of_items(asked.positions == position),
+                kendall_tau_b,
+                generator=each.stream.of("place", str(position)),
+            )
+        )
+        for position in range(most)
+    ]
+    return _Row(_dimension(each), [found.correlation, found.shift], beside)
 
 
 def _pairs(each: Versus) -> _Row:

@@ -298,40 +298,38 @@ def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], cho
         Column("cost", gettext("cost"), decimals=4),
         Column("seconds", gettext("seconds a call"), decimals=2),
     ]
-    rows = [
-        [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
-        for each in scored
-    ]
+    rows = []
+    for each in scored:
+        severity = bias(
+            each.scores.judge,
+            each.scores.human_means,
+            documents=each.scores.documents,
+            generator=each.stream,
+            resampling=Resampling(by="documents"),
+        )
+        own = spent.get((each.judge.pk, each.dimension.key), Spent(0, 0, None, None))
+        cost = None if own.cost is None else float(own.cost)
+        rows.append(
+            [
+                *each.names,
+                Cell(each.items),
+                _correlation(each, chosen),
+                figure(each.alpha.with_mean),
+                figure(severity),
+                Cell(own.answers),
+                Cell(own.unreadable),
+                number_or_reason(cost, str(_NO_PRICE)),
+                number_or_reason(own.seconds, str(_NO_TIME)),
+            ]
+        )
     title = gettext("Variants on the same items")
     if chosen["run"] == ALL:
         title = gettext("Judges on their own items")
     return Table("experiment", title, columns, rows, heads=2)
 
 
-def _figures(each: Scored, chosen: Chosen) -> list[Cell]:
-    severity = bias(
-        each.scores.judge,
-        each.scores.human_means,
-        documents=each.scores.documents,
-        generator=each.stream,
-        resampling=Resampling(by="documents"),
-    )
-    return [_correlation(each, chosen), figure(each.alpha.with_mean), figure(severity)]
-
-
 def _correlation(each: Scored, chosen: Chosen) -> Cell:
     return figure(each.correlations[chosen["coefficient"], Level(chosen["level"])])
-
-
-def _spending_cells(each: Scored, spent: dict[tuple[int, str], Spent]) -> list[Cell]:
-    own = spent.get((each.judge.pk, each.dimension.key), Spent(0, 0, None, None))
-    cost = None if own.cost is None else float(own.cost)
-    return [
-        Cell(own.answers),
-        Cell(own.unreadable),
-        number_or_reason(cost, str(_NO_PRICE)),
-        number_or_reason(own.seconds, str(_NO_TIME)),
-    ]
 
 
 def _plot(scored: Sequence[Scored], chosen: Chosen) -> Table:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import Resampling, kendall_tau_b, pearson
+from agreement import Resampling, pearson
 from agreement.biases import Range, ranges_of, scores_given_before
-from agreement.comparison import Scores, correlation_with_humans
+from agreement.comparison import Scores
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge, Judgment
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, number_or_reason
@@ -194,22 +194,23 @@ class CallPositions:
     before: npt.NDArray[np.int64]
 
 
-def load_call_positions(
-    judges: Sequence[Judge], items: Sequence[int]
-) -> Mapping[tuple[int, int], CallPositions]:
-    """Return positions by judge and dimension id for judges with several dimensions per call. One query."""
+def load_call_positions(judge: Judge, items: Sequence[int]) -> Mapping[int, CallPositions]:
+    """Return positions by dimension id for a judge with several dimensions per call. One query."""
     index = {pk: index for index, pk in enumerate(items)}
     # NaN and 0 stay for items about which the judge had no call with other dimensions.
-    found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
+    found: defaultdict[int, CallPositions] = defaultdict(
         lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
     )
-    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
+    done = Judgment.objects.filter(judge=judge, other__isnull=True, status=Judgment.Status.DONE)
     # Rotated orders depend on the item, so all samples of an item have the same.
-    calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
-    for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+    calls = done.exclude(asked_dimensions=[]).order_by("item")
+    for item, asked in calls.values_list("item", "asked_dimensions").distinct():
+        # Imported judgments can be about other items: an addition's bridging items.
+        if item not in index:
+            continue
         # Each dimension of the call with the one before it, which is 0 for the first.
         for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
-            own = found[judge, dimension]
+            own = found[dimension]
             own.positions[index[item]], own.before[index[item]] = position, before
     return dict(found)
 
@@ -281,14 +282,13 @@ class Following:
                     yield [*before, text(who), Cell(total), *shares]
 
 
-def followings(
-    scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
-) -> Iterator[Following]:
-    own = {(each.judge.pk, each.dimension.id): each for each in scored}
-    for (judge, dimension), after in own.items():
-        asked = positions.get((judge, dimension))
+def followings(scored: Sequence[Scored], positions: Mapping[int, CallPositions]) -> Iterator[Following]:
+    """scored: of one judge, whose positions these are."""
+    own = {each.dimension.id: each for each in scored}
+    for dimension, after in own.items():
+        asked = positions.get(dimension)
         for before_id in np.unique(asked.before[asked.before > 0]).tolist() if asked else []:
-            before = own.get((judge, before_id))
+            before = own.get(before_id)
             if asked and before:
                 chosen = (asked.before == before_id) & before.said.given & after.said.given
                 rated = chosen & ~np.isnan(before.scores.human_means) & ~np.isnan(after.scores.human_means)
@@ -312,28 +312,6 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     rows = [row for pair in following for row in pair.distribution(ranges)]
     title = gettext("Scores by the score before ({judge})").format(judge=judge.name)
     return Table("given-before", title, columns, rows, heads=4)
-
-
-def correlations_by_position(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
-    return [
-        figure(
-            correlation_with_humans(
-                each.scores.of_items(asked.positions == position),
-                kendall_tau_b,
-                generator=each.stream.of("place", str(position)),
-            )
-        )
-        for position in range(most)
-    ]
-
-
-def columns_by_position(most: int) -> list[Column]:
-    return [
-        Column(
-            f"place_{position}", gettext("Kendall, position {position}").format(position=position), decimals=2
-        )
-        for position in range(1, most + 1)
-    ]
 
 
 def name_of_range(ends: Range) -> str:

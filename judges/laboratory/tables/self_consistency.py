@@ -65,7 +65,13 @@ def self_consistency_sections(project: Project, chosen: Chosen) -> list[Section]
     """
     found = compared_values(project, chosen, [chosen_judge(project, chosen)])
     itself = [_self_agreement(found.scored)] if found.scored else []
-    curves = _curves(found, chosen)
+    measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
+    points = [
+        (each, sample_curve(each.scores, each.said.as_read, measure, level, generator=each.stream))
+        for each in found.amount_scores
+        if each.samples.shape[1] > 1
+    ]
+    curves = [_enough(points), _curve(points)] if points else []
     raters = _raters(found.people, chosen["coefficient"])
     sections = [
         Section(gettext("Agreement with itself"), str(_SELF), itself, "self-agreement"),
@@ -130,18 +136,6 @@ def _self_agreement(scored: Sequence[Scored]) -> Table:
     return Table("self-agreement", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
 
 
-def _curves(found: ComparedJudges, chosen: Chosen) -> list[Table]:
-    measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
-    curves = [
-        (each, sample_curve(each.scores, each.said.as_read, measure, level, generator=each.stream))
-        for each in found.amount_scores
-        if each.samples.shape[1] > 1
-    ]
-    if not curves:
-        return []
-    return [_enough(curves), _curve(curves)]
-
-
 def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
     columns = [
         JUDGE,
@@ -152,6 +146,7 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
         Column("gain", gettext("gain of all over one")),
         Column("enough", gettext("enough"), ColumnKind.COUNT),
     ]
+    unknown = gettext("Unknown: more samples than these may still improve agreement with people.")
     rows = [
         [
             *each.names,
@@ -159,17 +154,12 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
             figure(curve.points[0].quality),
             figure(curve.points[-1].quality),
             _gain(curve.points[0]),
-            _enough_samples(curve),
+            Cell(curve.enough, reason="" if curve.enough else unknown),
         ]
         for each, curve in curves
         if curve.points
     ]
     return Table("samples", gettext("Number of samples needed"), columns, rows, heads=2)
-
-
-def _enough_samples(curve: SampleCurve) -> Cell:
-    unknown = gettext("Unknown: more samples than these may still improve agreement with people.")
-    return Cell(curve.enough, reason="" if curve.enough else unknown)
 
 
 def _gain(point: CurvePoint) -> Cell:
@@ -260,7 +250,19 @@ _BY_CHANCE = gettext_lazy("Mean of 400 simulated calibrated judges (function con
 def sample_sections(found: ComparedJudges) -> list[Section]:
     """Return the distribution of judges' samples, and the calibration of their confidence. No query."""
     scored = [each for each in found.scored if each.samples.shape[1] > 1]
-    compared = [(each, _compare(each)) for each in scored]
+    compared = [
+        (
+            each,
+            sample_distributions(
+                each.samples,
+                each.scores.human,
+                _points_of(each.dimension),
+                documents=each.scores.documents,
+                generator=each.stream,
+            ),
+        )
+        for each in scored
+    ]
     # Judges without an item that has two samples and ratings show nothing.
     compared = [(each, own) for each, own in compared if own.items]
     calibrated = [(each, _calibrate(each)) for each, _ in compared]
@@ -287,16 +289,6 @@ def sample_sections(found: ComparedJudges) -> list[Section]:
 def _points_of(dimension: FrozenDimension) -> npt.NDArray[np.float64]:
     points = np.asarray(dimension.values, dtype=float)
     return points if len(points) <= MOST_POINTS else np.linspace(points[0], points[-1], MOST_POINTS)
-
-
-def _compare(each: Scored) -> SampleDistributions:
-    return sample_distributions(
-        each.samples,
-        each.scores.human,
-        _points_of(each.dimension),
-        documents=each.scores.documents,
-        generator=each.stream,
-    )
 
 
 def _calibrate(each: Scored) -> tuple[ConfidenceCalibration, ConfidenceCalibration | None]:

@@ -35,15 +35,16 @@ class Command(ConcordCommand):
         for written in write_steps(template=judge.template, judge=judge, by=None):
             problems += bool(written.problem)
             cost = None if written.cost is None else f"{written.cost:f}"
-            template = {"prompt": written.template.name, "version": written.template.version}
-            found = {
-                "dimension": written.dimension,
-                "steps": written.steps,
-                "problem": written.problem,
-                "cost": cost,
-            }
-            row = {**found, **template}
-            rows.append(row)
+            rows.append(
+                {
+                    "dimension": written.dimension,
+                    "steps": written.steps,
+                    "problem": written.problem,
+                    "cost": cost,
+                    "prompt": written.template.name,
+                    "version": written.template.version,
+                }
+            )
             if not options["json"]:
                 self.stdout.write(f"{written.dimension}: {written.problem or written.template}")
                 self.stdout.write("\n".join(f"  {step}" for step in written.steps))

@@ -19,7 +19,7 @@ from django.db import connections
 
 from annotate.core.models import Project
 from annotate.management.base import ConcordCommand, project_called
-from judges.core.models import Batch, Judge, Run
+from judges.core.models import Judge, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
 from judges.methods import METHODS
@@ -205,13 +205,8 @@ def plan_as_text(plan: RunPlan) -> list[str]:
         for each in plan.judges
     ]
     failed = [f"{amount(plan.failed)} failed before; retry them on their run's page."] if plan.failed else []
-    whole = f"{amount(plan.calls)} calls, cost {money(plan.cost)}, time {_time(plan)}"
-    return [*judges, *failed, whole]
-
-
-def _time(plan: RunPlan) -> str:
-    at_most = "at most " if plan.via == Run.Via.BATCH else ""
-    return f"{at_most}{duration(plan.seconds)}"
+    time = f"{'at most ' if plan.via == Run.Via.BATCH else ''}{duration(plan.seconds)}"
+    return [*judges, *failed, f"{amount(plan.calls)} calls, cost {money(plan.cost)}, time {time}"]
 
 
 def explain_no_calls(plan: RunPlan) -> str:
@@ -319,12 +314,9 @@ def _progress_to_dict(progress: RunProgress | None) -> dict[str, Any] | None:
         "saved_by_cache": None if run.saved_by_cache is None else str(run.saved_by_cache),
         "saved_by_cache_reason": run.saved_by_cache_reason,
     }
-    return {**about, **savings, **counts, "batches": [_batch_as_dict(batch) for batch in batches_of(run)]}
-
-
-def _batch_as_dict(batch: Batch) -> dict[str, Any]:
     names = ("model", "status", "provider_id", "requests", "completed", "failed", "reason")
-    return {name: getattr(batch, name) for name in names}
+    batches = [{name: getattr(batch, name) for name in names} for batch in batches_of(run)]
+    return {**about, **savings, **counts, "batches": batches}
 
 
 def _work(run: int) -> None:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.endpoints.failures import RequestFailed
-from judges.metrics.perplexity import measure_perplexities, metric_name
+from judges.metrics.commands import measure_perplexities, metric_name
 from judges.results.queries.pairings import judge_called
 
 
@@ -30,24 +30,23 @@ class Command(ConcordCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Measure each output without a value, and print the number of values."""
         judges = Judge.objects.filter(project=project_called(options["project"])).select_related("endpoint")
         values, costs, problems = 0, list[Decimal | None](), []
         try:
             judge = judge_called(list(judges), options["judge"])
             of_documents = options["documents"]
             name = metric_name(judge, of_documents=of_documents)
-            for each in measure_perplexities(judge=judge, of_documents=of_documents):
-                values += each.values
-                costs.append(each.cost)
-                if each.problem:
-                    problems.append(f"{each.name}: {each.problem}")
+            for new, cost, problem in measure_perplexities(judge=judge, of_documents=of_documents):
+                values += new
+                costs.append(cost)
+                if problem:
+                    problems.append(problem)
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:
             known = [cost for cost in costs if cost is not None]
-            cost = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
-            said = {"metric": name, "values": values, "problems": problems, "cost": cost}
+            total = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
+            said = {"metric": name, "values": values, "problems": problems, "cost": total}
             self.stdout.write(json.dumps(said, ensure_ascii=False))
         else:
             self.stdout.write(f"{name}: {values:,} new value{'' if values == 1 else 's'}.")

@@ -27,7 +27,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print counts and all changes as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Show the first changes and count them all; write them if requested."""
         project = project_called(options["project"])
         judges = list(Judge.objects.filter(project=project).order_by("pk"))
         judges = [judge_called(judges, name) for name in options["judge"] or []] or judges

@@ -18,7 +18,6 @@ class Command(ConcordCommand):
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        """Encrypt, and fail if a key cannot be read with any of the secrets."""
         factors, people = encrypt_second_factors_again()
         count, unreadable = encrypt_all_again()
         self.stdout.write(f"{count} keys are encrypted with the first secret.")

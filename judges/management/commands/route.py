@@ -14,6 +14,7 @@ from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, policy_from_certificates
+from judges.routing.api import AdviceRow, DimensionVerdictRow
 from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
 from judges.routing.queries.preview import RoutingPlan, routing_plan
@@ -129,7 +130,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     cells = [
         f"{cell.system}, {cell.dimension.key}: {'people' if cell.decision.to_humans else 'judge'}"
         f"{_r(cell)}. {cell.decision.reason}"
-        for cell in plan.cells
+        for cell in plan.decided.cells
     ]
     routed = policy.status == RoutingPolicy.Status.ROUTED
     verdict = plan.verdict  # its reasons are among the lines before
@@ -144,7 +145,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     return [
         *cells,
         *certified,
-        *[f"{each['dimension']}: {each['says']}" for each in plan.verdicts],
+        *[f"{each.dimension.key}: {each.verdict.says}" for each in plan.verdicts],
         *plan.warnings,
         f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
         f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
@@ -162,7 +163,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "policy": policy.name if policy.status == RoutingPolicy.Status.ROUTED else None,
         "status": policy.status,
         "refusal": plan.refusal or None,
-        "verdicts": plan.verdicts,
+        "verdicts": DimensionVerdictRow(plan.verdicts, many=True).data,
         "warnings": plan.warnings,
         "kept": plan.kept,
         "audited": plan.audited,
@@ -172,7 +173,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "ratings": plan.ratings,
         "seconds": plan.seconds,
         "gain": asdict(plan.decided.gain) if plan.decided.gain else None,
-        "advice": plan.advice_rows,
+        "advice": AdviceRow(plan.advice, many=True).data,
         "threshold": plan.policy.threshold,
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,
@@ -189,7 +190,23 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
             }
             for each in plan.decided.certified
         ],
-        "cells": [_cell_as_dict(cell) for cell in plan.cells],
+        "cells": [
+            {
+                "system": cell.system,
+                "dimension": cell.dimension.key,
+                "to": "people" if cell.decision.to_humans else "judge",
+                "reason": cell.decision.reason,
+                "r": cell.indicator.value,
+                "low": cell.indicator.interval.low if cell.indicator.interval else None,
+                "high": cell.indicator.interval.high if cell.indicator.interval else None,
+                "threshold": cell.decision.threshold,
+                "units": cell.units,
+                "sent": cell.sent,
+                "audited": cell.audited,
+                "audited_share": cell.audited_share,
+            }
+            for cell in plan.decided.cells
+        ],
         "agreement_on_what_stays": [
             {
                 "dimension": each.dimension.key,
@@ -200,26 +217,8 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
                 "exact": each.exact,
                 "within_one": each.within_one,
             }
-            for each in plan.agreement
+            for each in plan.decided.agreement
         ],
-    }
-
-
-def _cell_as_dict(cell: PolicyCell) -> dict[str, Any]:
-    interval = cell.indicator.interval
-    return {
-        "system": cell.system,
-        "dimension": cell.dimension.key,
-        "to": "people" if cell.decision.to_humans else "judge",
-        "reason": cell.decision.reason,
-        "r": cell.indicator.value,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "threshold": cell.decision.threshold,
-        "units": cell.units,
-        "sent": cell.sent,
-        "audited": cell.audited,
-        "audited_share": cell.audited_share,
     }
 
 

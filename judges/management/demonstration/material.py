@@ -1,8 +1,6 @@
 """Twelve invented articles of a local paper: summaries by six invented systems, remarks, and replies."""
 
 import json
-import struct
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -39,8 +37,9 @@ class Article:
         return first, last, self.headline, self.small_model, self.large_model, self.editor
 
 
-_TEXTS = Path(__file__).with_name("articles.json")
-ARTICLES = [Article(**each) for each in json.loads(_TEXTS.read_text("utf-8"))]
+_FOLDER = Path(__file__).parent
+ARTICLES = [Article(**each) for each in json.loads((_FOLDER / "articles.json").read_text("utf-8"))]
+SCALE_PICTURE = (_FOLDER / "scale.png").read_bytes()
 
 # How good each system's summaries are, by dimension, before raters differ about it.
 QUALITY = {
@@ -49,31 +48,6 @@ QUALITY = {
     "fluency": (4.7, 4.6, 3.7, 2.3, 4.9, 4.7),
     "relevance": (3.1, 2.3, 2.2, 1.9, 4.5, 4.0),
 }
-
-
-_WIDTH, _HEIGHT, _BARS = 200, 60, 5
-_PAPER, _BAR = b"\xf6\xf4\xef", b"\x1f\x5f\x80"
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-
-def _row(y: int) -> bytes:
-    """Return a row of pixels after its filter byte; each bar is as high as its number."""
-    bars = [(x * _BARS // _WIDTH + 1, x % (_WIDTH // _BARS)) for x in range(_WIDTH)]
-    inside = (4 <= at < 36 and _HEIGHT - y <= bar * _HEIGHT // _BARS for bar, at in bars)
-    return b"\x00" + b"".join(_BAR if each else _PAPER for each in inside)
-
-
-def _draw() -> bytes:
-    head = struct.pack(">IIBBBBB", _WIDTH, _HEIGHT, 8, 2, 0, 0, 0)
-    pixels = zlib.compress(b"".join(map(_row, range(_HEIGHT))), 9)
-    chunks = _chunk(b"IHDR", head), _chunk(b"IDAT", pixels), _chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
-SCALE_PICTURE = _draw()
 
 
 WHY_LOW = {

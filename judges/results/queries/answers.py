@@ -50,14 +50,16 @@ def answers_beside_people(
     """Return the judges' answers to each question of another kind, compared with people's answers.
 
     Each person's last answer up to the round counts. Documents that judges may have learned from are
-    excluded. shared_items: only items with an answer of every judge that answers the question. Three queries;
-    none without such questions.
+    excluded, and an addition's bridging items. shared_items: only items with an answer of every judge that
+    answers the question. Three queries; none without such questions.
     """
     questions = [each for each in guideline.dimensions if not each.is_scale]
     if not questions:
         return []
     people = _people(questions, round)
-    items = Item.objects.filter(document__project=project, document__development__isnull=True)
+    items = Item.objects.filter(
+        document__project=project, document__development__isnull=True, gold__bridging__isnull=True
+    )
     documents = dict(items.values_list("pk", "document"))
     said = _samples(judges, questions, with_corrected=with_corrected)
     found = []

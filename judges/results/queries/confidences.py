@@ -89,9 +89,11 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
             judge=judge, dimension=dimension.id, log_probabilities__isnull=False
         )
         rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
-        positions = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
+        items = np.array([item for item, _ in rows], dtype=np.int64)
+        positions = np.searchsorted(material.items, items)
         found = chosen_probabilities([kept for _, kept in rows])
-        given = ~np.isnan(found)
+        # Restored judgments can be about other items: an addition's bridging items.
+        given = ~np.isnan(found) & np.isin(items, material.items)
         size = len(material.items)
         # Counts and sums by item, over its samples.
         numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))

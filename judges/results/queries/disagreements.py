@@ -18,7 +18,7 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import Chosen, ResultsPage
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.models import Judge
-from judges.results.queries.scores import material_of, samples_of, value_of_samples
+from judges.results.queries.scores import material_of, mean_of_samples, samples_of, value_of_samples
 from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.parameters import values_of, version_of_judges
 
@@ -53,9 +53,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
                 continue
             own = value_of_samples(dimension, samples[judge.pk, dimension.key].values)
             human = material.human(dimension.key)
-            ratings = (~np.isnan(human)).sum(axis=0)
-            sums = np.nansum(human, axis=0)
-            means = np.divide(sums, ratings, out=np.full(len(own), np.nan), where=ratings > 0)
+            ratings, means = (~np.isnan(human)).sum(axis=0), mean_of_samples(human.T)
             both = np.flatnonzero(~np.isnan(own) & ~np.isnan(means))
             largest = both[np.argsort(-np.abs(own[both] - means[both]), kind="stable")][:MOST_UNITS]
             rows += [

@@ -123,45 +123,44 @@ SENT, LEFT = "sent to people", "left to the judge"
 _NEVER_DRAWN = 0.05
 
 
-@dataclass(frozen=True)
-class SampledUnits:
-    """By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
+SampledUnits = Mapping[int, npt.NDArray[np.float64]]
+"""By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
 
-    by_dimension: dict[int, npt.NDArray[np.float64]]
 
-    def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
-        """Return these items (a mask) as a sample: simple random if whole items were assigned.
+def sample_of_units(
+    units: SampledUnits, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]
+) -> RatedSample:
+    """Return these items (a mask) as a sample: simple random if whole items were assigned.
 
-        If units were sampled individually, the units sent with certainty are one stratum. The units left to
-        the judge, of which some were audited, are the other.
-        """
-        human, judge = scores.human_means[chosen], scores.judge[chosen]
-        everywhere = self.by_dimension.get(dimension)
-        if everywhere is None:
-            return RatedSample(judge=judge, human=human)
-        # Units that were sampled one by one have a probability; the others have NaN.
-        drawn = everywhere[chosen]
-        asked = ~np.isnan(drawn)
-        # The (least) probability with which the judge's units among these items are
-        # sampled. If none of these was sampled, use the probability of any items of the
-        # dimension.
-        shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
-        audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
-        # A rated unit outside the sample has an assignment of its whole item, so it counts as certain.
-        chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
-        return RatedSample(
-            judge=judge,
-            human=human,
-            probabilities=chances,
-            assigned=asked | ~np.isnan(human),
-            strata=np.where(chances == 1, SENT, LEFT),
-        )
+    If units were sampled individually, the units sent with certainty are one stratum. The units left to the
+    judge, of which some were audited, are the other.
+    """
+    human, judge = scores.human_means[chosen], scores.judge[chosen]
+    everywhere = units.get(dimension)
+    if everywhere is None:
+        return RatedSample(judge=judge, human=human)
+    # Units that were sampled one by one have a probability; the others have NaN.
+    drawn = everywhere[chosen]
+    asked = ~np.isnan(drawn)
+    # The (least) probability with which the judge's units among these items are sampled. If none of these
+    # was sampled, use the probability of any items of the dimension.
+    shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
+    audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
+    # A rated unit outside the sample has an assignment of its whole item, so it counts as certain.
+    chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
+    return RatedSample(
+        judge=judge,
+        human=human,
+        probabilities=chances,
+        assigned=asked | ~np.isnan(human),
+        strata=np.where(chances == 1, SENT, LEFT),
+    )
 
 
 def sampled_units(round: Round | None, material: Material) -> SampledUnits:
     """Return the units sampled individually up to a round. One query, none before a round."""
     if round is None:
-        return SampledUnits({})
+        return {}
     asked = AssignedUnit.objects.filter(
         assignment__round__project=round.project_id, assignment__round__number__lte=round.number
     ).values_list("dimension", "assignment__item", "inclusion_probability")
@@ -169,7 +168,7 @@ def sampled_units(round: Round | None, material: Material) -> SampledUnits:
     for dimension, item, probability in asked.order_by("pk"):
         chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
         chances[np.searchsorted(material.items, item)] = probability
-    return SampledUnits(found)
+    return found
 
 
 SPENT = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)
@@ -233,29 +232,19 @@ class DimensionEstimates:
 
 
 @dataclass(frozen=True)
-class CategoryShares:
-    """One category of a dimension of names: its share in each system's items, as a mean of 1 and 0."""
-
-    dimension: FrozenDimension
-    category: int
-    systems: Sequence[SystemEstimates]
-
-
-@dataclass(frozen=True)
 class EstimatesReport:
     """The numbers of one judge and people, from the ratings at the end of a round.
 
-    named: the judge's agreement with people on categorical dimensions, which have no mean; shares: the share
-    of each category in each system's items there.
+    named: the judge's agreement with people on categorical dimensions, which have no mean; shares: of each
+    category there the share in each system's items, as a mean of 1 and 0.
     """
 
     judge: Judge
     round: Round | None
-    confidence_level: float
     dimensions: Sequence[DimensionEstimates]
     corrections: Sequence[DimensionCorrection] = ()
     named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
-    shares: Sequence[CategoryShares] = ()
+    shares: Sequence[tuple[FrozenDimension, int, Sequence[SystemEstimates]]] = ()
 
 
 def estimates_report(
@@ -293,7 +282,7 @@ def estimates_report(
                     own = scores.of_category(category)
                     of_share = stream.of("share", dimension.name_of(category))
                     systems = _estimate_systems(as_share, own, _samples(how, own, drawn), of_share)
-                    shares.append(CategoryShares(dimension, category, systems))
+                    shares.append((dimension, category, systems))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
             # Judges may have learned people's scores of these documents by heart.
@@ -306,7 +295,7 @@ def estimates_report(
                     dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
                 )
             )
-    return EstimatesReport(judge, round, confidence_level, found, corrections, named, shares)
+    return EstimatesReport(judge, round, found, corrections, named, shares)
 
 
 @dataclass(frozen=True)
@@ -330,7 +319,7 @@ def _samples(
 ) -> list[RatedSample]:
     """Return a sample for each system, of chosen items (a mask)."""
     return [
-        drawn.sample(scores, how.dimension.id, chosen & (scores.systems == index))
+        sample_of_units(drawn, scores, how.dimension.id, chosen & (scores.systems == index))
         for index in range(len(scores.system_names))
     ]
 
@@ -340,7 +329,7 @@ def _estimate_dimension(
 ) -> DimensionEstimates:
     samples = _samples(how, scores, drawn)
     systems = _estimate_systems(how, scores, samples, stream)
-    betting, one_by_one = how.betting(stream), how.dimension.id in drawn.by_dimension
+    betting, one_by_one = how.betting(stream), how.dimension.id in drawn
     is_known = all(sample.ratings == sample.units for sample in samples)
     # Differences between systems, or the reason why there are none.
     refused = ""
@@ -462,13 +451,13 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     samples = samples_of([policy.rts], material)
     found = {}
     for dimension in material.dimensions:
-        if dimension.id not in drawn.by_dimension or dimension.is_named:
+        if dimension.id not in drawn or dimension.is_named:
             continue
         scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
         by_item: dict[int, float] = {}
         for index in range(len(scores.system_names)):
             own = (scores.systems == index) & ~material.in_development
-            sample = drawn.sample(scores, dimension.id, own)
+            sample = sample_of_units(drawn, scores, dimension.id, own)
             # A system that people rated completely needs no correction.
             if sample.ratings < sample.units:
                 by_item |= zip(material.items[own].tolist(), increments(sample).tolist(), strict=True)

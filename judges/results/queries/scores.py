@@ -72,8 +72,9 @@ class Material:
         if rated is None:
             return np.empty((0, len(self.items)))
         values = np.full((len(rated.data.values), len(self.items)), np.nan)
+        known = np.isin(rated.items, self.items)
         # Items are sorted by key, so a search finds their indices.
-        values[:, np.searchsorted(self.items, rated.items)] = rated.data.values
+        values[:, np.searchsorted(self.items, rated.items[known])] = rated.data.values[:, known]
         if not self.with_development:
             values[:, self.in_development] = np.nan
         return values
@@ -134,7 +135,7 @@ def samples_of(
     """Return judges' samples by judge and dimension key. One query."""
     counted = counted_judgments(with_corrected=with_corrected)
     done = counted.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
-    rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE)
+    rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE, material)
     found = {}
     for judge in judges:
         for dimension in material.dimensions:
@@ -190,7 +191,8 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
     status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
     counted = counted_judgments(with_corrected=with_corrected)
     answered = counted.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")
-    rows = _rows(answered.values_list("dimension", "item", "other", "item__document", "value"), _VERDICT)
+    values = answered.values_list("dimension", "item", "other", "item__document", "value")
+    rows = _rows(values, _VERDICT, material, items=("first", "second"))
     names = np.array(material.systems)
     found = {}
     for dimension in material.dimensions:
@@ -204,10 +206,20 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
     return found
 
 
-def _rows(values: "QuerySet[Judgment, tuple[object, ...]]", of: np.dtype[np.void]) -> np.ndarray:
+def _rows(
+    values: "QuerySet[Judgment, tuple[object, ...]]",
+    of: np.dtype[np.void],
+    material: Material,
+    *,
+    items: Sequence[str] = ("item",),
+) -> np.ndarray:
     # Rows stream into the array, without a list of all judgments in memory.
     rows = (tuple(np.nan if value is None else value for value in row) for row in values.iterator(20_000))
-    return np.fromiter(rows, dtype=of)
+    found: np.ndarray = np.fromiter(rows, dtype=of)
+    # Imported judgments can be about other items: an addition's bridging items.
+    known = np.all([np.isin(found[name], material.items) for name in items], axis=0)
+    kept: np.ndarray = found if known.all() else found[known]
+    return kept
 
 
 NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())

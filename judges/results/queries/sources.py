@@ -1,7 +1,7 @@
 """Sources of values that can be compared: people in a round, a judge or panel, people of other projects."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Q
@@ -24,6 +24,7 @@ from annotate.core.models import (
 from annotate.core.rounds import last_round, rounds_of
 from annotate.results.queries.kept import version_of_ratings
 from annotate.results.queries.reliability_data import DECIMALS, Unit, texts_of, values_of_people
+from annotate.results.registry import Chosen
 from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.scores import guideline_of, material_of, samples_of, value_of_samples
@@ -45,16 +46,6 @@ class ValueSource:
     dimensions: Mapping[str, FrozenDimension]
     values: Mapping[str, Mapping[Unit, float]]
     texts: Mapping[Unit, tuple[str, str]]
-
-
-@dataclass
-class CommonUnits:
-    """The units of a dimension with equal content and a value of both sources; the numbers of others."""
-
-    units: list[Unit] = field(default_factory=list)
-    other_text: int = 0
-    first_only: int = 0
-    second_only: int = 0
 
 
 def list_sources(project: Project) -> tuple[Options, Options]:
@@ -141,11 +132,12 @@ def find_projects_with_documents(project: Project) -> list[Project]:
     return list(found.order_by("pk"))
 
 
-def version_of_sources(keys: Sequence[str]) -> Sequence[object]:
+def version_of_sources(_project: Project, chosen: Chosen) -> Sequence[object]:
     """Return the version of the values in other projects; the page's own version has the project's.
 
     Values of stored versions never change.
     """
+    keys = (chosen["first"], chosen["second"])
     slugs = sorted(key.removeprefix(PROJECT) for key in keys if key.startswith(PROJECT))
     others = Project.objects.filter(slug__in=slugs).order_by("pk")
     return [(other.pk, other.name, *version_of_ratings(other)) for other in others]
@@ -242,10 +234,15 @@ def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
     )
 
 
-def find_common_units(first: ValueSource, second: ValueSource, key: str) -> CommonUnits:
-    """Return the units of a dimension with equal content and values of both sources, in order."""
+def find_common_units(
+    first: ValueSource, second: ValueSource, key: str
+) -> tuple[list[Unit], tuple[int, int, int]]:
+    """Return the units of a dimension with equal content and values of both sources, in order.
+
+    Also the numbers of others: with another text, of the first source alone, and of the second.
+    """
     one, other = (source.values.get(key, {}) for source in (first, second))
     # Units with equal names count only if their texts are equal, too.
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]
-    return CommonUnits(equal, len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))
+    return equal, (len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))

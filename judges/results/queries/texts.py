@@ -48,12 +48,11 @@ def texts_of(project: Project) -> ItemTexts:
     of_texts = values.filter(metric__name__icontains="perplexity").exclude(
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
-    found = [""] * len(positions)
+    families = [""] * len(positions)
     # By name, so an item with two families has the last one in every installation.
     tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
     for item, name in tags.values_list("item", "name"):
-        found[positions[item]] = name[len(FAMILY) :].strip().casefold()
-    families = found
+        families[positions[item]] = name[len(FAMILY) :].strip().casefold()
     return ItemTexts(
         list(positions),
         logs,
@@ -74,7 +73,8 @@ def _perplexity(values: QuerySet[MetricValue], positions: dict[int, int]) -> npt
     found = np.full(len(positions), np.nan)
     for name, item, value in values.order_by("metric__name").values_list("metric__name", "item", "value"):
         first = first or name
-        if name == first and value > 0:
+        # Imported values can be about other items: an addition's bridging items.
+        if name == first and value > 0 and item in positions:
             found[positions[item]] = np.log(value)
     return None if first is None else found
 

@@ -5,14 +5,14 @@ Also the number of replies with a value, if a page's statistics exclude more tha
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from agreement import PairedDifference
 from agreement.reliability import Estimate
-from annotate.core.models import Project
+from annotate.core.models import GoldItem, Project
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.material import has_other_kinds
@@ -98,15 +98,15 @@ def add_gaps(
     first, *others = sections
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
     rows = []
-    for each in counts:
-        warning = warning_of_gaps(each.name, each.dimension, each.asked, each.read)
-        if warning and not (only_unread and each.read):
-            names = [text(each.name, warning=warning), text(each.dimension, key=each.key)]
-            rows.append([*names, Cell(each.read), Cell(each.asked)])
+    for _, name, key, dimension, asked, read in counts:
+        warning = warning_of_gaps(name, dimension, asked, read)
+        if warning and not (only_unread and read):
+            names = [text(name, warning=warning), text(dimension, key=key)]
+            rows.append([*names, Cell(read), Cell(asked)])
     if not rows:
         return [first, *others]
     columns = [
-        Column("judge", gettext("Judge"), ColumnKind.TEXT),
+        JUDGE,
         DIMENSION,
         Column("read", gettext("items with a value"), ColumnKind.COUNT),
         Column("asked", gettext("items asked about"), ColumnKind.COUNT),
@@ -118,30 +118,22 @@ def add_gaps(
 def count_judged(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
     """Return the judged items and those with values that count, by judge and dimension. One query."""
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
-    return {(each.judge, each.key): (each.asked, each.read) for each in counts}
+    return {(judge, key): (asked, read) for judge, _, key, _, asked, read in counts}
 
 
-class _ValueCount(NamedTuple):
-    """The number of items that a judge was called for on a dimension, and the number with a value."""
-
-    judge: int
-    name: str
-    key: str
-    dimension: str
-    asked: int
-    read: int
-
-
-def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> list[_ValueCount]:
+def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> Sequence[tuple[Any, ...]]:
+    """Return id and name of judges, key and name of dimensions, and the items asked about and read."""
     # Excluded corrections count as gaps, so the warning covers them too.
     read = _READ if with_corrected else _READ & Q(is_corrected=False)
-    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
+    # Results exclude an addition's bridging items, so these are no gaps.
+    bridging = GoldItem.objects.filter(bridging__isnull=False).values("item")
+    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True).exclude(item__in=bridging)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
     # Items and not samples: one sample with a value is enough for the item.
     counted = named.annotate(
         asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=read)
     )
-    return [_ValueCount(*row) for row in counted.order_by("judge__name", "dimension__position")]
+    return list(counted.order_by("judge__name", "dimension__position"))
 
 
 NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a person, so all are included.")

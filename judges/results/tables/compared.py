@@ -100,12 +100,9 @@ class _Compared:
 
     @property
     def names(self) -> list[Cell]:
+        gaps = warning_of_gaps(self.judge.name, self.dimension.name, self.asked, self.read)
         dimension = text(self.dimension.name, key=self.dimension.key)
-        return [text(self.judge.name, warning=self._gaps), dimension]
-
-    @property
-    def _gaps(self) -> str:
-        return warning_of_gaps(self.judge.name, self.dimension.name, self.asked, self.read)
+        return [text(self.judge.name, warning=gaps), dimension]
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,15 +372,12 @@ _COUNTED = gettext_lazy(
 )
 
 
-@dataclass(frozen=True)
-class JudgeCategories:
-    names: Sequence[Cell]
-    dimension: FrozenDimension
-    found: CategoryAgreement
+Named = Sequence[tuple[Sequence[Cell], FrozenDimension, CategoryAgreement]]
+"""The first cells of a row, its dimension of categories, and the judge's agreement there."""
 
 
 def category_tables(scored: Sequence[Scored]) -> list[Table]:
-    named = [JudgeCategories(each.names, each.dimension, each.categories) for each in scored]
+    named = [(each.names, each.dimension, each.categories) for each in scored]
     alphas = [[figure(each.alpha.among_people), figure(each.alpha.with_judge)] for each in scored]
     table = accuracy_table(named, [JUDGE, DIMENSION])
     beside = [
@@ -397,15 +391,10 @@ def category_tables(scored: Sequence[Scored]) -> list[Table]:
     return [together, f1_table(named, [JUDGE, DIMENSION])]
 
 
-def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
+def accuracy_table(named: Named, heads: Sequence[Column]) -> Table:
     rows = [
-        [
-            *each.names,
-            Cell(each.found.accuracy.counts.pairable_units),
-            figure(each.found.accuracy),
-            figure(each.found.macro_f1),
-        ]
-        for each in named
+        [*names, Cell(of.accuracy.counts.pairable_units), figure(of.accuracy), figure(of.macro_f1)]
+        for names, _, of in named
     ]
     columns = [
         *heads,
@@ -417,18 +406,18 @@ def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) ->
     return Table("categories", title, columns, rows, heads=len(heads), says=str(_SAYS))
 
 
-def f1_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
+def f1_table(named: Named, heads: Sequence[Column]) -> Table:
     rows = [
         [
-            *each.names,
-            text(each.dimension.name_of(category), key=str(category)),
+            *names,
+            text(dimension.name_of(category), key=str(category)),
             figure(f1),
             Cell(judged, how=str(_COUNTED)),
             Cell(people, how=str(_COUNTED)),
         ]
-        for each in named
+        for names, dimension, of in named
         for category, f1, judged, people in zip(
-            each.dimension.whole_values, each.found.f1, each.found.judged, each.found.people, strict=True
+            dimension.whole_values, of.f1, of.judged, of.people, strict=True
         )
     ]
     columns = [

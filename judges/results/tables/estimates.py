@@ -23,7 +23,7 @@ from judges.results.queries.estimates import (
     estimates_report,
 )
 from judges.results.tables.columns import SYSTEM, add_caveats, estimate_cell, number_or_reason, yes_or_no
-from judges.results.tables.compared import JudgeCategories, accuracy_table, f1_table
+from judges.results.tables.compared import accuracy_table, f1_table
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
@@ -69,7 +69,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         sections = []
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)]
     if report.named:
-        named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
+        named = [([text(one.name, key=one.key)], one, found) for one, found in report.named]
         says = gettext("Categories have no mean; these tables show how well the judge agrees with people.")
         tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
         shares = f"{_SHARES} {_KINDS.format(least=LEAST_RATINGS)}"
@@ -177,16 +177,16 @@ def _shares(report: EstimatesReport) -> Table:
     ]
     rows = [
         [
-            text(one.dimension.name, key=one.dimension.key),
-            text(one.dimension.name_of(one.category), key=str(one.category)),
+            text(dimension.name, key=dimension.key),
+            text(dimension.name_of(category), key=str(category)),
             text(each.system),
             Cell(each.humans.ratings),
             Cell(each.humans.units),
             *(estimate_cell(getattr(each, kind)) for kind in _ESTIMATES),
             text(_caution(each)),
         ]
-        for one in report.shares
-        for each in one.systems
+        for dimension, category, systems in report.shares
+        for each in systems
     ]
     title = gettext("Shares of categories from people and a judge")
     return Table(

@@ -91,7 +91,21 @@ def _tables_of(judge: Judge, found: ComparedJudges) -> list[Table]:
 
 
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
-    rows = [row for each in scored for row in _systems(each)]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(one.system),
+            _summary(one.human_mean),
+            *(figure(of.coefficient) for of in agreement),
+            Cell(one.items),
+            _summary(one.human_deviation),
+            _summary(one.human_spread),
+            _summary(one.judge_mean),
+            _summary(one.judge_deviation),
+        ]
+        for each in scored
+        for one, *agreement in zip(each.systems, *each.by_system.values(), strict=True)
+    ]
     m = [each.meta_correlations["spearman"].value for each in scored]
     in_words = ["undefined" if value is None else f"{value:.2f}".replace("-", "−") for value in m]
     by_dimension = "; ".join(
@@ -118,24 +132,6 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
     ).format(by_dimension=by_dimension)
     title = gettext("Quality of systems against agreement with people ({name})").format(name=name)
     return Table(f"{key}-quality", title, columns, rows, heads=2, says=says, plot="quality")
-
-
-def _systems(each: Scored) -> list[list[Cell]]:
-    agreements = zip(*each.by_system.values(), strict=True)
-    return [
-        [
-            text(each.dimension.name, key=each.dimension.key),
-            text(one.system),
-            _summary(one.human_mean),
-            *(figure(of.coefficient) for of in agreement),
-            Cell(one.items),
-            _summary(one.human_deviation),
-            _summary(one.human_spread),
-            _summary(one.judge_mean),
-            _summary(one.judge_deviation),
-        ]
-        for one, agreement in zip(each.systems, agreements, strict=True)
-    ]
 
 
 def _summary(found: Coefficient) -> Cell:
@@ -178,20 +174,9 @@ def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
         Column("human_points", gettext("points by people")),
         Column("human_documents", gettext("documents with both"), ColumnKind.COUNT),
     ]
-    rows = [row for each in versus for row in _points(each)]
-    says = gettext(
-        "The winner gets one point; after a tie, both get half a point. Documents without a readable verdict "
-        "in both orders are excluded."
-    )
-    return Table(
-        f"{key}-pairs", gettext("Head to head ({name})").format(name=name), columns, rows, heads=3, says=says
-    )
-
-
-def _points(each: Versus) -> list[list[Cell]]:
     why = gettext("Judge and people have compared these systems on no document.")
     how = gettext("Points of the first system by mean human scores (function correct_verdicts).")
-    return [
+    rows = [
         [
             text(each.dimension.name, key=each.dimension.key),
             text(pair.first),
@@ -208,8 +193,16 @@ def _points(each: Versus) -> list[list[Cell]]:
             ),
             Cell(people.documents),
         ]
+        for each in versus
         for pair, people in zip(each.points, each.correct.pairs, strict=True)
     ]
+    says = gettext(
+        "The winner gets one point; after a tie, both get half a point. Documents without a readable verdict "
+        "in both orders are excluded."
+    )
+    return Table(
+        f"{key}-pairs", gettext("Head to head ({name})").format(name=name), columns, rows, heads=3, says=says
+    )
 
 
 Pairs = Sequence[tuple[FrozenDimension, Scores]]

@@ -80,7 +80,9 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
     positions = {int(item): index for index, item in enumerate(material.items)}
     stored = MetricValue.objects.filter(metric__in=values).values_list("metric", "item", "value")
     for pk, item, value in stored.iterator(20_000):
-        values[pk][positions[item]] = value
+        # Imported values can be about other items: an addition's bridging items.
+        if item in positions:
+            values[pk][positions[item]] = value
     for metric in metrics:
         scores = Scores(
             systems=material.systems,

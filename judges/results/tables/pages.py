@@ -2,6 +2,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
 from annotate.results.registry import Arrangement, Chart, FrontQuestion, ResultsPage, Tables
+from judges.results.queries.sources import version_of_sources
 from judges.results.tables.estimates import estimates_sections, gain_sentence
 from judges.results.tables.judges import judges_sections
 from judges.results.tables.metrics import (
@@ -28,7 +29,6 @@ from judges.results.tables.two_sources import (
     SAME_SOURCE,
     SECOND,
     compare_sources_sections,
-    version_of_chosen_sources,
 )
 
 _YES = "yes"
@@ -326,7 +326,7 @@ COMPARE_PAGE = ResultsPage(
     version_of_judges,
     values_of,
     [FIRST, SECOND],
-    version_of_chosen_sources,
+    version_of_sources,
     arrangement=COMPARE,
 )
 

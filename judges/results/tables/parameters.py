@@ -93,7 +93,6 @@ def chosen_judge(project: Project, chosen: Chosen) -> Judge:
 
 
 def counts_corrected(chosen: Chosen) -> bool:
-    """Return True if judgments corrected by a person count."""
     return chosen.get("corrected") != LEFT_OUT
 
 

@@ -3,7 +3,7 @@
 Also their ranking by agreement with people, its certainty, and the differences of every two judges.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
@@ -213,41 +213,6 @@ _SAYS_TEXTS = gettext_lazy(
     "Pairs of texts for one document with different means of people: the share in which the judge prefers "
     "the text with the higher mean. A tie of the judge counts one half."
 )
-_COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
-    (
-        Column("consistency", lambda: gettext("same after swapping"), ColumnKind.SHARE),
-        lambda of: figure(of.consistency.share),
-    ),
-    (
-        Column("consistent", lambda: gettext("same"), ColumnKind.COUNT),
-        lambda of: Cell(of.consistency.consistent),
-    ),
-    (
-        Column("favours_first", lambda: gettext("towards the first text"), ColumnKind.COUNT),
-        lambda of: Cell(of.consistency.favours_first),
-    ),
-    (
-        Column("favours_second", lambda: gettext("towards the second text"), ColumnKind.COUNT),
-        lambda of: Cell(of.consistency.favours_second),
-    ),
-    (
-        Column("first_wins", lambda: gettext("first text wins between equals"), ColumnKind.SHARE),
-        lambda of: strength_cell(of.strengths.first_wins, of.strengths),
-    ),
-    (
-        Column("ties", lambda: gettext("ties between equals"), ColumnKind.SHARE),
-        lambda of: number_or_reason(of.strengths.ties, of.strengths.reason, str(HOW_STRONG)),
-    ),
-    (
-        Column("share", lambda: gettext("correct preferences"), ColumnKind.SHARE),
-        lambda of: figure(of.correct.share),
-    ),
-    (
-        Column("correct", lambda: gettext("pairs as people"), ColumnKind.COUNT),
-        lambda of: Cell(of.correct.correct),
-    ),
-    (Column("compared", lambda: gettext("pairs"), ColumnKind.COUNT), lambda of: Cell(of.correct.compared)),
-]
 _SAYS_COMPARING = gettext_lazy(
     "Whether the same system wins, or both tie, after the two texts are swapped. If not: whether the "
     "outcome moves towards the first or the second text. Between equals: between two equally strong "
@@ -257,8 +222,34 @@ _SAYS_COMPARING = gettext_lazy(
 
 
 def _comparing_table(versus: Sequence[Versus]) -> Table:
-    columns = [JUDGE, DIMENSION, *(column for column, _ in _COMPARING)]
-    rows = [[*each.names, *(cell_of(each) for _, cell_of in _COMPARING)] for each in versus]
+    columns = [
+        JUDGE,
+        DIMENSION,
+        Column("consistency", gettext("same after swapping"), ColumnKind.SHARE),
+        Column("consistent", gettext("same"), ColumnKind.COUNT),
+        Column("favours_first", gettext("towards the first text"), ColumnKind.COUNT),
+        Column("favours_second", gettext("towards the second text"), ColumnKind.COUNT),
+        Column("first_wins", gettext("first text wins between equals"), ColumnKind.SHARE),
+        Column("ties", gettext("ties between equals"), ColumnKind.SHARE),
+        Column("share", gettext("correct preferences"), ColumnKind.SHARE),
+        Column("correct", gettext("pairs as people"), ColumnKind.COUNT),
+        Column("compared", gettext("pairs"), ColumnKind.COUNT),
+    ]
+    rows = [
+        [
+            *each.names,
+            figure(each.consistency.share),
+            Cell(each.consistency.consistent),
+            Cell(each.consistency.favours_first),
+            Cell(each.consistency.favours_second),
+            strength_cell(each.strengths.first_wins, each.strengths),
+            number_or_reason(each.strengths.ties, each.strengths.reason, str(HOW_STRONG)),
+            figure(each.correct.share),
+            Cell(each.correct.correct),
+            Cell(each.correct.compared),
+        ]
+        for each in versus
+    ]
     title = gettext("Judges that compare two texts")
     return Table("comparing", title, columns, rows, heads=2, says=str(_SAYS_COMPARING))
 
@@ -437,7 +428,27 @@ def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
         Column("won", gettext("won"), ColumnKind.COUNT),
         Column("tied", gettext("tied"), ColumnKind.COUNT),
     ]
-    rows = [row for each in versus for row in _strength_rows(each)]
+    rows = []
+    for each in versus:
+        # Names of categories rank no system.
+        ranking = () if each.dimension.is_named else human_ranking(each.scores)
+        ranked = {name: position for position, name in enumerate(ranking, start=1)}
+        for one in each.strengths.systems:
+            ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
+            rows.append(
+                [
+                    text(each.dimension.name, key=each.dimension.key),
+                    text(one.system),
+                    strength_cell(one.strength, each.strengths),
+                    text(ranks if one.strength else ""),
+                    number_or_reason(
+                        ranked.get(one.system), gettext("People have given this system no scores.")
+                    ),
+                    Cell(one.verdicts),
+                    Cell(one.won),
+                    Cell(one.tied),
+                ]
+            )
     title = gettext("Systems by strength ({name})").format(name=name)
     return Table(f"{key}-strengths", title, columns, rows, heads=2, says=str(_SAYS_STRENGTHS))
 
@@ -446,24 +457,6 @@ def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
     if found is None:
         return Cell(reason=strengths.reason)
     return Cell(found.value, found.low, found.high, count=strengths.documents, how=str(HOW_STRONG))
-
-
-def _strength_rows(each: Versus) -> Iterator[list[Cell]]:
-    # Names of categories rank no system.
-    ranking = () if each.dimension.is_named else human_ranking(each.scores)
-    ranked = {name: position for position, name in enumerate(ranking, start=1)}
-    for one in each.strengths.systems:
-        ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
-        yield [
-            text(each.dimension.name, key=each.dimension.key),
-            text(one.system),
-            strength_cell(one.strength, each.strengths),
-            text(ranks if one.strength else ""),
-            number_or_reason(ranked.get(one.system), gettext("People have given this system no scores.")),
-            Cell(one.verdicts),
-            Cell(one.won),
-            Cell(one.tied),
-        ]
 
 
 _FIGURES = {

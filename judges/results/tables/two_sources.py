@@ -21,17 +21,16 @@ from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.queries.by_system import difference_cell
+from annotate.results.queries.reliability_data import Unit
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.results.queries.sources import (
     JUDGE,
-    CommonUnits,
     Options,
     ValueSource,
     find_common_units,
     list_sources,
     read_sources,
-    version_of_sources,
 )
 from judges.results.tables.columns import SYSTEM, number_or_reason
 
@@ -92,17 +91,16 @@ FIRST = Parameter("first", gettext_lazy("First source"), _first)
 SECOND = Parameter("second", gettext_lazy("Second source"), _second)
 
 
-def version_of_chosen_sources(_project: Project, chosen: Chosen) -> Sequence[object]:
-    """Return the version of the values that come from other projects."""
-    return version_of_sources([chosen["first"], chosen["second"]])
-
-
 @dataclass(frozen=True)
 class ComparedSources:
-    """Both sources on one dimension. values: (2, units). problem: why their values cannot be compared."""
+    """Both sources on one dimension, as `find_common_units` returns it.
+
+    values: (2, units). problem: why their values cannot be compared.
+    """
 
     dimension: FrozenDimension
-    common: CommonUnits
+    units: Sequence[Unit]
+    others: tuple[int, int, int]
     values: FloatArray
     problem: str = ""
 
@@ -112,7 +110,7 @@ class ComparedSources:
 
     @property
     def documents(self) -> Sequence[str]:
-        return [document for document, _ in self.common.units]
+        return [document for document, _ in self.units]
 
 
 def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -125,11 +123,11 @@ def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
     shared = [key for key in first.dimensions if key in second.dimensions]
     found = [_compare(first, second, key) for key in shared]
     tables = [_units(found)]
-    if any(each.common.units for each in found):
+    if any(each.units for each in found):
         # Sorted names give the same random numbers after the two sources are exchanged.
         stream = Stream(project.seed).of("sources", *sorted((first.name, second.name)))
         amounts = [each for each in found if not each.dimension.is_named and not each.problem]
-        rankings = [(each, _rank(each, stream)) for each in amounts if each.common.units]
+        rankings = [(each, _rank(each, stream)) for each in amounts if each.units]
         tables = [
             _agreement(found, stream),
             *([_bias(amounts, stream), _ranks(rankings), _order(rankings)] if rankings else []),
@@ -140,16 +138,16 @@ def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _compare(first: ValueSource, second: ValueSource, key: str) -> ComparedSources:
-    common = find_common_units(first, second, key)
-    values = [[source.values[key][unit] for unit in common.units] for source in (first, second)]
+    units, others = find_common_units(first, second, key)
+    values = [[source.values[key][unit] for unit in units] for source in (first, second)]
     one, other = first.dimensions[key], second.dimensions[key]
     scales = [(each.values, each.measurement_level) for each in (one, other)]
     problem = ""
     if scales[0] != scales[1]:
         problem = gettext("The scales of the two sources differ.")
-    elif not common.units:
+    elif not units:
         problem = gettext("No unit is common to both sources.")
-    return ComparedSources(one, common, np.array(values, dtype=float).reshape(2, -1), problem)
+    return ComparedSources(one, units, others, np.array(values, dtype=float).reshape(2, -1), problem)
 
 
 def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
@@ -168,7 +166,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
     few = gettext("Only {units} units are common; {least} or more are needed.")
     rows = []
     for each in found:
-        units, problem = len(each.common.units), each.problem
+        units, problem = len(each.units), each.problem
         if not problem and units < LEAST_UNITS:
             problem = few.format(units=units, least=LEAST_UNITS)
         row = [each.name, Cell(units)]
@@ -212,7 +210,7 @@ def _rank(each: ComparedSources, stream: Stream) -> tuple[Sequence[str], Sequenc
     # Both sources as tables of documents by systems, NaN for units that are not common.
     documents, of_document = np.unique(each.documents, return_inverse=True)
     systems, of_system, sizes = np.unique(
-        [system for _, system in each.common.units], return_inverse=True, return_counts=True
+        [system for _, system in each.units], return_inverse=True, return_counts=True
     )
     tables = np.full((2, len(documents), len(systems)), np.nan)
     tables[:, of_document, of_system] = each.values
@@ -289,12 +287,5 @@ def _units(found: Sequence[ComparedSources]) -> Table:
         Column("first_only", gettext("no value of the second"), ColumnKind.COUNT),
         Column("second_only", gettext("no value of the first"), ColumnKind.COUNT),
     ]
-    rows = [
-        [
-            each.name,
-            Cell(len(each.common.units)),
-            *map(Cell, (each.common.other_text, each.common.first_only, each.common.second_only)),
-        ]
-        for each in found
-    ]
+    rows = [[each.name, Cell(len(each.units)), *map(Cell, each.others)] for each in found]
     return Table("units", gettext("Common units"), columns, rows, says=str(_UNITS))

@@ -52,7 +52,7 @@ from judges.routing.commands.policies import (
 from judges.routing.queries.audit import rating_times
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import scope_to_ask
-from judges.routing.queries.learn_certificates import certificates_from, check_lapses, load_calibration
+from judges.routing.queries.learn_certificates import all_lapses, certificates_from, load_calibration
 from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.state import contradictions_of, deciders_of
 from judges.runs.commands.runs import plan_run, retry_failed, start_run
@@ -125,8 +125,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
             gettext("{calibration} was withdrawn; create a new sample.").format(calibration=calibration)
         )
     loaded = load_calibration(calibration)
-    changes = [sentence for sentences in check_lapses(loaded).values() for sentence in sentences]
-    if changes:
+    if changes := all_lapses(loaded):
         raise CalibrationRefusedError(
             gettext(
                 "{value} The sample no longer represents the items and judgments: withdraw it and"
@@ -169,7 +168,7 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
     round = round_one(calibration.project)
     if round is not None and round.is_open:
         begun = begun_units(round=round, origin=calibration.origin)
-        if begun and not any(check_lapses(load_calibration(calibration)).values()):
+        if begun and not all_lapses(load_calibration(calibration)):
             raise CalibrationRefusedError(
                 gettext(
                     "People have started {count} of these units, so you can no longer withdraw "
@@ -179,7 +178,9 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
         units = set(calibration.units.values_list("item", "dimension"))
         withdraw_units(round=round, units=units, origin=calibration.origin)
         ask_again(round, besides=calibration.origin)
-        if not round.every_item:
+        # A routed policy keeps its round, also while it sends no unit to people.
+        is_routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).exists()
+        if not round.every_item and not is_routed:
             forget_empty_round(round)
     _end(calibration, Status.WITHDRAWN, by)
     return calibration
@@ -245,8 +246,7 @@ def stop_contradicted_judges() -> None:
         if not times or cache.get(key) == seen:
             continue
         try:
-            found = contradictions_of(policy, policy.project)
-            if found.dimensions or found.judges:
+            if any(contradictions_of(policy, policy.project)):
                 stop_contradicted(policy=policy)
             # After an error the key is not set, so the next look tries again.
             cache.set(key, seen, LOOKED)
@@ -269,12 +269,12 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
         return 0
     if round is None or not round.is_open:
         return 0
-    found = contradictions_of(policy, policy.project)
-    for dimension, reason in found.dimensions.items():
+    dimensions, judges = contradictions_of(policy, policy.project)
+    for dimension, reason in dimensions.items():
         StoppedDimension.objects.get_or_create(
             policy=policy, dimension_id=dimension, defaults={"reason": reason}
         )
-    for judge, reason in found.judges.items():
+    for judge, reason in judges.items():
         StoppedStage.objects.get_or_create(policy=policy, judge_id=judge, defaults={"reason": reason})
     # Stored stops count too, because an audit ends once people have the units.
     stopped = set(policy.stopped_dimensions.values_list("dimension", flat=True))
@@ -304,7 +304,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     decisions = policy.stage_decisions.values_list("pk", "item", "dimension")
     gone = [pk for pk, item, dimension in decisions if (item, dimension) in units]
     policy.stage_decisions.filter(pk__in=gone).delete()
-    reasons = [*found.dimensions.values(), *found.judges.values()]
+    reasons = [*dimensions.values(), *judges.values()]
     record(
         policy.project, "routing.stopped", policy, after={"units": len(units), "reasons": reasons}, by=None
     )

@@ -377,7 +377,6 @@ def _open_round(policy: RoutingPolicy) -> Round:
 
 
 def ask_for(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
-    """Ask people for these units, on behalf of a policy."""
     wanted = [WantedUnit(*unit.unit, unit.inclusion_probability) for unit in units]
     ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
 

@@ -1,8 +1,9 @@
 """Audit of the units that stay with a judge: the sample, and the inference from its ratings."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -142,9 +143,9 @@ class Audited:
     """Audited units: names, the judge's losses (units,), NaN without a rating; how likely each unit was.
 
     documents: the document of each. times: the seconds at which it was last rated, NaN without a rating.
-    seed: the policy's, by which units are left out until all that remain had one probability. judges:
-    (units,), the key of the judge that decides each; empty where that does not matter. complete: (units,),
-    whether all raters of the unit have answered.
+    seed: the policy's, by which units are left out until all that remain had one probability. complete:
+    (units,), whether all raters of the unit have answered. judges: (units,), the key of the judge that
+    decides each.
     """
 
     names: Sequence[str]
@@ -154,18 +155,13 @@ class Audited:
     times: npt.NDArray[np.float64]
     seed: int
     complete: npt.NDArray[np.bool_]
-    judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    judges: npt.NDArray[np.int64]
 
-    def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
-        return Audited(
-            [self.names[index] for index in np.flatnonzero(chosen).tolist()],
-            self.losses[chosen],
-            self.chances[chosen],
-            self.documents[chosen],
-            self.times[chosen],
-            self.seed,
-            self.complete[chosen],
-        )
+    def of(self, judge: int) -> "Audited":
+        """Return the units that a judge decides."""
+        chosen = self.judges == judge
+        names = [self.names[index] for index in np.flatnonzero(chosen).tolist()]
+        return replace(self, names=names, **{name: getattr(self, name)[chosen] for name in _ARRAYS})
 
     @property
     def of_complete_documents(self) -> "Audited":
@@ -192,16 +188,15 @@ class Audited:
         return len(np.unique(self.chances)) > 1
 
 
-def together(parts: Sequence[Audited], seed: int) -> Audited:
-    return Audited(
-        [name for each in parts for name in each.names],
-        np.concatenate([np.empty(0), *(each.losses for each in parts)]),
-        np.concatenate([np.empty(0), *(each.chances for each in parts)]),
-        np.concatenate([np.empty(0, dtype=np.int64), *(each.documents for each in parts)]),
-        np.concatenate([np.empty(0), *(each.times for each in parts)]),
-        seed,
-        np.concatenate([np.empty(0, dtype=bool), *(each.complete for each in parts)]),
-    )
+_ARRAYS = ("losses", "chances", "documents", "times", "complete", "judges")
+
+
+def together(parts: Sequence[Audited]) -> Audited:
+    """Return the units of all dimensions, of which there is one or more."""
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in parts]) for name in _ARRAYS
+    }
+    return replace(parts[0], names=[name for each in parts for name in each.names], **arrays)
 
 
 def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,12 +85,7 @@ class DrawPlan:
     def warnings(self) -> list[str]:
         found = [each.warning for each in self.dimensions if each.warning]
         if self.ratings and self.annotators < self.calibration.raters:
-            found.append(
-                gettext(
-                    "A unit is to be rated by {raters} people, but the project has "
-                    "{people}: invite more, or units stay incomplete."
-                ).format(raters=self.calibration.raters, people=self.annotators)
-            )
+            found.append(warn_of_few(self.annotators, self.calibration.raters))
         return found
 
     @cached_property
@@ -101,6 +96,18 @@ class DrawPlan:
         test = [judges, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
         parts = [test, of.raters, of.grids, sorted((*unit.unit, unit.fits) for unit in self.units)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+
+def warn_of_few(annotators: int, raters: int) -> str:
+    return gettext(
+        "A unit is to be rated by {raters} people, but the project has {people}: invite more, or units stay "
+        "incomplete."
+    ).format(raters=raters, people=annotators)
+
+
+def ratings_asked(units: Iterable[Unit], raters: int, assignments: AssignmentsByUnit) -> int:
+    """Return the number of ratings required until each unit has its raters."""
+    return sum(max(raters - assignments.count(unit), 0) for unit in units)
 
 
 def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
@@ -165,7 +172,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
             for each in dimensions
         ],
         units=units,
-        ratings=sum(max(calibration.raters - assignments.count(unit.unit), 0) for unit in units),
+        ratings=ratings_asked((each.unit for each in units), calibration.raters, assignments),
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
         refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], assignments),

@@ -184,13 +184,6 @@ class CalibrationState:
         return not self.lapses and any(each.valid for each in self.dimensions)
 
 
-@dataclass(frozen=True)
-class CalibrationLine:
-    calibration: Calibration
-    certificates: Sequence[Certificate]
-    lapses: Sequence[str]
-
-
 def calibration_state(calibration: Calibration) -> CalibrationState:
     """Return the progress of a calibration. Twelve queries; it needs its `OF_JUDGES`."""
     loaded = load_calibration(calibration)
@@ -220,8 +213,8 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
     )
 
 
-def calibrations_of(project: Project) -> list[CalibrationLine]:
-    """Return a project's calibrations, the newest first, each with its results. Up to nine queries."""
+def calibrations_of(project: Project) -> list[tuple[Calibration, list[Certificate], list[str]]]:
+    """Return a project's calibrations, the newest first, with certificates and lapses. Up to nine queries."""
     rows = Calibration.objects.filter(project=project).select_related(*OF_JUDGES)
     further = Prefetch("stages", CalibrationStage.objects.select_related(*OF_JUDGES))
     calibrations = list(rows.prefetch_related("certificates__dimension", further).order_by("-pk"))
@@ -242,11 +235,7 @@ def calibrations_of(project: Project) -> list[CalibrationLine]:
             changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
             lapses[each.pk] = list(dict.fromkeys(changes))
     return [
-        CalibrationLine(
-            calibration=each,
-            certificates=sorted(each.certificates.all(), key=lambda found: found.dimension.position),
-            lapses=lapses.get(each.pk, []),
-        )
+        (each, sorted(each.certificates.all(), key=lambda of: of.dimension.position), lapses.get(each.pk, []))
         for each in calibrations
     ]
 

@@ -23,7 +23,7 @@ from agreement.reliability import (
 from agreement.reliability import RiskCertificate as Found
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
-from annotate.core.models import Project, Round, text_digest
+from annotate.core.models import Project, text_digest
 from annotate.core.rounds import round_one
 from judges.core.judge_settings import BOUND_SETTINGS, in_words
 from judges.core.material import outputs_of
@@ -165,7 +165,6 @@ class LoadedCalibration:
 
     calibration: Calibration
     stages: Sequence[JudgeStage]
-    round: Round | None
     material: Material
     samples: SamplesOf
     dimensions: Sequence[FrozenDimension]
@@ -222,7 +221,6 @@ def load_calibration(calibration: Calibration) -> LoadedCalibration:
     return LoadedCalibration(
         calibration=calibration,
         stages=stages,
-        round=round,
         material=material,
         samples=samples,
         dimensions=dimensions,
@@ -242,6 +240,11 @@ def check_lapses(loaded: LoadedCalibration) -> dict[str, list[str]]:
     population = population_of(loaded.calibration.project, loaded.material)
     now = bound_now(loaded.stages, loaded.dimensions, loaded.material, loaded.samples, population)
     return lapses_of(loaded.calibration, loaded.stages, now)
+
+
+def all_lapses(loaded: LoadedCalibration) -> list[str]:
+    """Return the changes since the sampling, each message once. Two queries."""
+    return list(dict.fromkeys(sentence for each in check_lapses(loaded).values() for sentence in each))
 
 
 def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:

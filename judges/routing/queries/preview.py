@@ -4,10 +4,9 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -21,8 +20,10 @@ from annotate.rating.queries.assignments import AssignmentsByUnit, Unit, assignm
 from annotate.watching.registry import Need
 from judges.core.errors import invalid_field
 from judges.core.models import Judge, RoutedUnit, RoutingPolicy
+from judges.results.queries.pairings import Pairing
 from judges.results.queries.scores import material_of
 from judges.routing.queries.audit import mean_share
+from judges.routing.queries.calibration_plans import ratings_asked, warn_of_few
 from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.route_by_reliability import (
     IndicatorsNotKeptError,
@@ -31,8 +32,9 @@ from judges.routing.queries.route_by_reliability import (
     remember,
 )
 from judges.routing.queries.state import describe_stops, policies_of, routed_policy, routing_state
-from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
+from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import (
+    DimensionVerdict,
     PolicyVerdict,
     ThresholdAdvice,
     advise_thresholds,
@@ -73,8 +75,8 @@ class RoutingPlan:
         return self.decided.units
 
     @property
-    def verdicts(self) -> list[dict[str, Any]]:
-        return [each.to_dict() for each in self.verdict.dimensions] if self.verdict else []
+    def verdicts(self) -> Sequence[DimensionVerdict]:
+        return self.verdict.dimensions if self.verdict else ()
 
     @property
     def advice_caveat(self) -> str:
@@ -86,21 +88,9 @@ class RoutingPlan:
         ).format(systems=len(self.rows))
 
     @property
-    def advice_rows(self) -> list[dict[str, Any]]:
-        return [each.to_dict() for each in self.advice]
-
-    @property
-    def cells(self) -> Sequence[PolicyCell]:
-        return self.decided.cells
-
-    @property
-    def agreement(self) -> Sequence[KeptAgreement]:
-        return self.decided.agreement
-
-    @property
     def rows(self) -> list[tuple[str, list[PolicyCell]]]:
         found: dict[str, list[PolicyCell]] = {}
-        for cell in self.cells:
+        for cell in self.decided.cells:
             found.setdefault(cell.system, []).append(cell)
         return list(found.items())
 
@@ -133,7 +123,7 @@ class RoutingPlan:
 
     @cached_property
     def ratings(self) -> int:
-        return ratings_asked(self.units, self.policy.raters, self.assignments)
+        return ratings_asked((each.unit for each in self.units), self.policy.raters, self.assignments)
 
     @property
     def seconds(self) -> float | None:
@@ -143,20 +133,10 @@ class RoutingPlan:
     def warnings(self) -> list[str]:
         found = []
         if self.annotators < self.policy.raters:
-            found.append(
-                gettext(
-                    "A unit is to be rated by {raters} people, but the project has "
-                    "{people}: invite more, or units stay incomplete."
-                ).format(raters=self.policy.raters, people=self.annotators)
-            )
+            found.append(warn_of_few(self.annotators, self.policy.raters))
         rts, mcq = self.policy.rts, self.policy.mcq
-        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
-            found.append(
-                gettext(
-                    "These judges use different models, {model} and {other_model}. R then shows whether two "
-                    "models agree, not whether one agrees with itself. Choose two judges of one model."
-                ).format(model=rts.model, other_model=mcq.model)
-            )
+        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and (says := Pairing(rts, mcq).warning):
+            found.append(says)
         if self.units and not self.audited:
             found.append(
                 gettext(
@@ -258,11 +238,6 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     return replace(plan, refusal=nothing)
 
 
-def ratings_asked(units: Iterable[PlannedUnit], raters: int, assignments: AssignmentsByUnit) -> int:
-    """Return the number of ratings required until each unit has its raters."""
-    return sum(max(raters - assignments.count(unit.unit), 0) for unit in units)
-
-
 def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = False) -> float:
     """Return the largest r that requires up to `budget` ratings, audits included.
 
@@ -289,7 +264,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     def ratings_at(step: float) -> int:
         policy.threshold = step
         units, _ = measured.divide(policy, measured.decisions(policy))
-        return ratings_asked(units, policy.raters, assignments)
+        return ratings_asked((each.unit for each in units), policy.raters, assignments)
 
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
@@ -319,7 +294,6 @@ class RoutingProposal:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if following it would change nothing."""
         return not (self.add or self.change or self.drop)
 
     @cached_property
@@ -346,11 +320,12 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
         assignment__started_at__isnull=False,
     )
     begun = set(assigned.values_list("assignment__item", "dimension"))
-    # Units that are with people already, with another probability by the present judgments.
+    # Units that are with people already, with another reason or probability by the present judgments.
     moved = {
         unit
         for unit, each in wanted.items()
-        if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
+        if unit in there
+        and (each.why, each.inclusion_probability) != (there[unit].why, there[unit].inclusion_probability)
     }
     # People rate started units in any case, so these keep the higher probability.
     lowered = {
@@ -371,20 +346,13 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
 Status = RoutingPolicy.Status
 
 
-@dataclass(frozen=True)
-class PolicyLine:
-    """A policy in a list. verdict: None of a withdrawn one, and while a worker computes R of many units."""
-
-    policy: RoutingPolicy
-    verdict: PolicyVerdict | None
-
-
-def policy_lines(project: Project) -> list[PolicyLine]:
+def verdicts_of_policies(project: Project) -> list[tuple[RoutingPolicy, PolicyVerdict | None]]:
     """Return a project's policies, the newest first, with their verdicts."""
-    return [PolicyLine(policy, _verdict(policy, project)) for policy in policies_of(project)]
+    return [(policy, _verdict(policy, project)) for policy in policies_of(project)]
 
 
 def _verdict(policy: RoutingPolicy, project: Project) -> PolicyVerdict | None:
+    """Return None for a withdrawn policy, and while a worker computes R of many units."""
     if policy.status == Status.ROUTED:
         state = routing_state(policy, project)
         return state.verdict if state else None

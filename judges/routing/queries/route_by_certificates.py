@@ -17,7 +17,7 @@ from judges.routing.queries.audit import mean_share
 from judges.routing.queries.learn_certificates import (
     LoadedCalibration,
     StagesOfItems,
-    check_lapses,
+    all_lapses,
     decide_items,
     load_calibration,
 )
@@ -88,7 +88,7 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
     # The audit of the units that stay, and what has changed since the sampling.
     audited, audit = audit_of(policy, material, kept)
     sent_counts, audited_counts = Counter(u.dimension for u in sent), Counter(u.dimension for u in audited)
-    lapses = list(dict.fromkeys(sentence for each in check_lapses(loaded).values() for sentence in each))
+    lapses = all_lapses(loaded)
     return Decided(
         units=[*sent, *audited],
         agreement=[each for each in agreement if each is not None],
@@ -197,8 +197,7 @@ def refusal_where_learned(calibration: Calibration) -> str:
     """
     calibration = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
     where = calibration.project
-    lapses = [sentence for each in check_lapses(load_calibration(calibration)).values() for sentence in each]
-    if lapses:
+    if lapses := all_lapses(load_calibration(calibration)):
         message = gettext("The certificates of {calibration} in {project} have lapsed. {reason}")
         return message.format(calibration=calibration, project=where, reason=lapses[0])
     judges = [judge.pk for stage in stages_of(calibration) for judge in stage.judges]

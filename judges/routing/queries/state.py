@@ -131,12 +131,11 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
-    units, deciders = _units_of(policy), deciders_of(policy)
-    progress = _progress_of(policy, project, round)
+    units = _units_of(policy, project, round)
     # The audit by dimension, by judge, and over everything.
-    audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
-    stages = _stage_audits(policy, units, deciders, audited)
-    whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
+    audited, results, kept = _audit_by_dimension(policy, project, round, units)
+    stages = _stage_audits(policy, units, audited)
+    whole = _result(gettext("all dimensions"), audited, policy, None)
     contradictions = [each.says for each in stages if each.says]
     if whole.contradicts:
         message = gettext(
@@ -152,10 +151,10 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         contradictions.insert(0, message)
     return RoutingState(
         sent=[
-            _count(str(why.label), [unit for unit, each in units.why.items() if each == why], progress)
+            units.count(str(why.label), [unit for unit, each in units.why.items() if each == why])
             for why in Why
         ],
-        total=_count("all", list(units.why), progress),
+        total=units.count("all", list(units.why)),
         audit=whole,
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
@@ -166,39 +165,22 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     )
 
 
-def _progress_of(policy: RoutingPolicy, project: Project, round: Round) -> dict[Unit, UnitProgress]:
-    # Assignments of calibrations serve the policy too.
-    calibrations = Calibration.objects.filter(project=project)
-    return unit_progress(round, policy.origin, *(each.origin for each in calibrations))
-
-
-@dataclass(frozen=True)
-class Contradictions:
-    """What the audit of a routed policy stops: the reasons by the ids of dimensions and of judges."""
-
-    dimensions: Mapping[int, str]
-    judges: Mapping[int, str]
-
-
-def contradictions_of(policy: RoutingPolicy, project: Project) -> Contradictions:
+def contradictions_of(policy: RoutingPolicy, project: Project) -> tuple[dict[int, str], dict[int, str]]:
     """Return what the audit of a policy contradicts so that no later rating withdraws it. 15 queries.
 
-    policy: routed in Round I.
+    These are the reasons by the ids of dimensions and of judges. policy: routed in Round I.
     """
     round = round_one(project)
     assert round is not None  # a routed policy has one
-    units, deciders = _units_of(policy), deciders_of(policy)
-    progress = _progress_of(policy, project, round)
-    audited, results, parts = _audit_by_dimension(policy, project, round, units, deciders, progress)
-    stages = _stage_audits(policy, units, deciders, audited)
-    return Contradictions(
-        dimensions={
-            part.dimension.id: result.finding.reason
-            for part, result in zip(parts, results, strict=True)
-            if result.finding and result.stops
-        },
-        judges={each.judge.pk: each.says for each in stages if each.stops},
-    )
+    units = _units_of(policy, project, round)
+    audited, results, parts = _audit_by_dimension(policy, project, round, units)
+    dimensions = {
+        part.dimension.id: result.finding.reason
+        for part, result in zip(parts, results, strict=True)
+        if result.finding and result.stops
+    }
+    stages = _stage_audits(policy, units, audited)
+    return dimensions, {each.judge.pk: each.says for each in stages if each.stops}
 
 
 def deciders_of(policy: RoutingPolicy) -> dict[Unit, int]:
@@ -207,19 +189,16 @@ def deciders_of(policy: RoutingPolicy) -> dict[Unit, int]:
     return {(item, dimension): judge for item, dimension, judge in rows}
 
 
-def _stage_audits(
-    policy: RoutingPolicy, units: "_PolicyUnits", deciders: Mapping[Unit, int], audited: Sequence[Audited]
-) -> list[StageAudit]:
+def _stage_audits(policy: RoutingPolicy, units: "_PolicyUnits", audited: Audited) -> list[StageAudit]:
+    deciders = units.deciders
     if not deciders:
         return []
-    whole = together(audited, policy.seed)
-    decided_by = np.array([judge for each in audited for judge in each.judges], dtype=np.int64)
     judges = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
     # Each judge has a test of its own, so the tests share the level (Bonferroni).
     level = (1 - policy.confidence_level) / len(judges)
     found = []
     for pk, judge in sorted(judges.items()):
-        own = whole.of(decided_by == pk)
+        own = audited.of(pk)
         # Units that calibrated are not evidence of the audit, so they are not in its population either.
         kept = {unit for unit, decider in deciders.items() if decider == pk and unit not in units.seen}
         given = own.losses[~np.isnan(own.losses)]
@@ -247,12 +226,14 @@ class _PolicyUnits:
     """The units that a policy sent to people.
 
     why: the reason for each. chances: the inclusion probability of each audited one. seen: units that people
-    had rated for a calibration before.
+    had rated for a calibration before. progress: of their ratings. deciders: as in `deciders_of`.
     """
 
     why: Mapping[Unit, str]
     chances: Mapping[Unit, float | None]
     seen: Set[Unit]
+    progress: Mapping[Unit, UnitProgress]
+    deciders: Mapping[Unit, int]
 
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
         # Units without a record stay with the judge, like audited ones.
@@ -260,25 +241,37 @@ class _PolicyUnits:
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
         )
 
+    def count(self, why: str, units: Sequence[Unit]) -> RoutedCount:
+        found = [self.progress[unit] for unit in units if unit in self.progress]
+        return RoutedCount(
+            why=why,
+            units=len(units),
+            complete=sum(not each.missing for each in found),
+            rated=sum(each.rated for each in found),
+            cannot_rate=sum(each.cannot_rate for each in found),
+            missing=sum(each.missing for each in found),
+        )
 
-def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
+
+def _units_of(policy: RoutingPolicy, project: Project, round: Round) -> _PolicyUnits:
+    # Assignments of calibrations serve the policy too.
+    calibrations = Calibration.objects.filter(project=project)
     fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
     sent = {(item, dimension): (why, chance) for item, dimension, why, chance in fields}
     return _PolicyUnits(
         why={unit: why for unit, (why, _) in sent.items()},
         chances={unit: chance for unit, (why, chance) in sent.items() if why == Why.AUDIT},
         seen=set(policy.calibration_units.values_list("item", "dimension")),
+        progress=unit_progress(round, policy.origin, *(each.origin for each in calibrations)),
+        deciders=deciders_of(policy),
     )
 
 
 def _audit_by_dimension(
-    policy: RoutingPolicy,
-    project: Project,
-    round: Round,
-    units: _PolicyUnits,
-    deciders: Mapping[Unit, int],
-    progress: Mapping[Unit, UnitProgress],
-) -> tuple[list[Audited], list[AuditResult], list[KeptDimension]]:
+    policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits
+) -> tuple[Audited, list[AuditResult], list[KeptDimension]]:
+    """Return the audited units of all dimensions, the result of each, and what stays there."""
+    deciders, progress = units.deciders, units.progress
     material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
     further = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
     judges = {judge.pk: judge for judge in (policy.rts, policy.mcq) if judge} | further
@@ -354,18 +347,10 @@ def _audit_by_dimension(
             )
         )
     told = check_r_by_dimension(validities)
-    return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
-
-
-def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> RoutedCount:
-    found = [progress[unit] for unit in units if unit in progress]
-    return RoutedCount(
-        why=why,
-        units=len(units),
-        complete=sum(not each.missing for each in found),
-        rated=sum(each.rated for each in found),
-        cannot_rate=sum(each.cannot_rate for each in found),
-        missing=sum(each.missing for each in found),
+    return (
+        together(audited),
+        results,
+        [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts],
     )
 
 

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from agreement import Coefficient
-from agreement.comparison import AlphaWithPeople, Level, OneMoreRater
-from agreement.reliability import AlternativeAnnotatorTest, JudgeEvidence, JudgeVerdict, judge_verdict
+from agreement.reliability import JudgeEvidence, JudgeVerdict, judge_verdict
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.registry import Chosen
@@ -46,24 +44,6 @@ class TrustEvidence:
     @property
     def dimension(self) -> FrozenDimension:
         return self.scored.dimension
-
-    @property
-    def test(self) -> AlternativeAnnotatorTest | None:
-        return self.tested.test if self.tested else None
-
-    @property
-    def one_more_rater(self) -> OneMoreRater | None:
-        return self.tested.one_more_rater if self.tested else None
-
-    @property
-    def correlation(self) -> Coefficient:
-        """Return P: Spearman's rho with people's means over all items, undefined on named categories."""
-        return self.scored.correlations["spearman", Level.DATASET]
-
-    @property
-    def alpha(self) -> AlphaWithPeople:
-        """Return alpha with people's mean, and alpha among people."""
-        return self.scored.alpha
 
     @cached_property
     def known(self) -> JudgeEvidence:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext
@@ -125,21 +124,7 @@ class DimensionVerdict:
     dimension: FrozenDimension
     kept: int
     verdict: JudgeVerdict
-    refusal: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "dimension": self.dimension.key,
-            "kept": self.kept,
-            "use": str(self.verdict.use),
-            "ground": str(self.verdict.ground),
-            "says": self.verdict.says,
-            "uses": [
-                {"use": str(each.use), "shown": str(each.shown), "says": each.says}
-                for each in self.verdict.uses
-            ],
-            "refusal": self.refusal or None,
-        }
+    refusal: str | None
 
 
 @dataclass(frozen=True)
@@ -223,7 +208,8 @@ def verdict_on_dimension(
         errors=part.errors,
         audit=part.audit,
     )
-    verdict, refusal = judge_verdict(evidence), ""
+    verdict = judge_verdict(evidence)
+    refusal: str | None = None
     if part.kept and verdict.refuses:
         refusal = verdict.says
     # A judge that may decide some units needs more evidence before it decides all of them.
@@ -298,17 +284,6 @@ class ThresholdStep:
     ratings_saved: int
     verdict: DimensionVerdict
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "threshold": self.threshold,
-            "kept": self.kept.units,
-            "expected_wrong": self.kept.expected_wrong,
-            "expected_share": self.kept.expected_share,
-            "without_forecast": self.kept.without_forecast,
-            "ratings_saved": self.ratings_saved,
-            "refusal": self.verdict.refusal or None,
-        }
-
 
 @dataclass(frozen=True)
 class ThresholdAdvice:
@@ -319,14 +294,6 @@ class ThresholdAdvice:
     steps: Sequence[ThresholdStep]
     chosen: ThresholdStep | None
     says: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "dimension": self.dimension.key,
-            "threshold": self.chosen.threshold if self.chosen else None,
-            "says": self.says,
-            "steps": [each.to_dict() for each in self.steps],
-        }
 
 
 def advise_thresholds(

@@ -113,7 +113,7 @@ def read_again(
 ) -> int:
     """Parse stored replies by the present rules; return the number of changed judgments.
 
-    report_progress: receives the number of changed judgments so far, after every five hundred replies.
+    report_progress: receives the number of judgments changed so far, after every five hundred replies.
 
     Values that a person set or excluded stay, and so do values from probabilities, which no reply contains.
     The changes of five hundred replies are a transaction; safe to run twice, and to resume after a crash.

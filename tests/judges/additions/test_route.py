@@ -46,7 +46,7 @@ from tests.judges.certified import (
     rate_sample,
     second_says,
 )
-from tests.judges.factories import make_answers
+from tests.judges.factories import make_answers, make_template
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 30
@@ -119,6 +119,16 @@ def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
         copy_judges(addition=addition, by=cast.admin)
 
 
+def test_judges_that_name_a_removed_dimension_are_copied(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judges.additions.queries.refusal_where_learned", lambda _: "")
+    fluency = cast.project.dimensions.get(key="fluency")
+    Judge.objects.filter(project=cast.project, name="Reasoner").update(
+        method="several", template=make_template(cast.project, "several"), asked_together=[fluency.pk, 0]
+    )
+    copy, _ = copy_judges(addition=added(cast), by=cast.admin)
+    assert copy.asked_together == [copy.project.dimensions.get(key="fluency").pk]
+
+
 def test_certified_units_stay_and_people_get_the_rest_and_an_audit(cast: Cast) -> None:
     addition, policy = routed(cast)
     learned, own = route_of(cast.project).calibration, policy.calibration
@@ -179,7 +189,7 @@ def test_a_contradicted_judge_stops_and_gets_nothing_back(client: Client) -> Non
     assert len(before) < 90  # some units stay with the judge
     assert 20 <= len(drawn) < 54
     rate_with_shift(cast, addition, 2, raters=1)
-    assert contradictions_of(policy, addition.project).dimensions == {}  # the second rater is missing
+    assert contradictions_of(policy, addition.project)[0] == {}  # the second rater is missing
     rate_with_shift(cast, addition, 2, raters=1)
     state = routing_state(policy, addition.project)
     assert state

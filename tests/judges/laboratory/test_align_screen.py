@@ -47,9 +47,9 @@ def test_errors_come_from_one_part(cast: Cast, part: str) -> None:
     marked = {item.pk for item in own if MARK in item.text}
     assert {each.item for each in found.cases[: len(marked)]} == marked
     assert found.off == len(marked)
-    (unit,) = units_of(found, found.cases[:1])
-    assert unit.judgment is not None
-    assert (unit.judgment.judge_id, unit.judgment.value) == (judge.pk, 4)
+    ((_, judgment),) = units_of(found, found.cases[:1])
+    assert judgment is not None
+    assert (judgment.judge_id, judgment.value) == (judge.pk, 4)
 
 
 @pytest.mark.django_db

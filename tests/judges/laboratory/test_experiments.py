@@ -76,7 +76,7 @@ def start(cast, base, *, documents=2, **factors):
 
 def test_factors_are_crossed_and_the_base_is_the_first_variant(base):
     made = design(base, temperatures=[0.7, 1], scales=["1-10"])
-    assert [(each.key, each.levels) for each in made.factors] == [
+    assert [(each["key"], each["levels"]) for each in made.factors] == [
         ("temperature", ["0", "0.7", "1"]),
         ("scale", ["the dimension’s", "1 to 10"]),
     ]
@@ -95,7 +95,7 @@ def test_factors_are_crossed_and_the_base_is_the_first_variant(base):
 def test_base_value_is_no_level_and_an_empty_design_is_rejected(base):
     own = {"scales": ["own"], "orders": [CallOrder.FIXED]}
     made = design(base, temperatures=[base.temperature, 1], **own)
-    assert [each.key for each in made.factors] == ["temperature"]
+    assert [each["key"] for each in made.factors] == ["temperature"]
     with pytest.raises(InvalidValueError, match="at least one value"):
         design(base, temperatures=[base.temperature], **own)
 

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from annotate.core.guideline import DimensionSpec, FrozenDimension, FrozenPoint
-from annotate.setup.presets import NEWS_SUMMARIES
+from annotate.setup.presets import TEMPLATES
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from tests.judges.replay import Replay, replaying
@@ -29,7 +29,7 @@ def frozen(spec: DimensionSpec) -> FrozenDimension:
     return FrozenDimension(1, key, spec.name, spec.definition, spec.guidelines, 1, 5, "interval", points)
 
 
-DIMENSIONS = {dimension.key: dimension for dimension in map(frozen, NEWS_SUMMARIES.dimensions)}
+DIMENSIONS = {dimension.key: dimension for dimension in map(frozen, TEMPLATES["news-summaries"].dimensions)}
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ def by_plan(cast: Cast, **fields: Any) -> Figures:
     """By the plan of a policy that keeps nothing with the judge."""
     plan = routing_plan(draft_policy(cast.project, spec_of(cast, threshold=1, **fields)), cast.project)
     found: Figures = {}
-    for cell in plan.cells:
+    for cell in plan.decided.cells:
         bounds, items = cell.indicator.interval, cell.indicator.counts.pairable_units
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
         found[cell.system, cell.dimension.key] = (cell.indicator.value, low, high, items)

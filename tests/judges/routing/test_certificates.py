@@ -463,7 +463,7 @@ def test_calibration_ratings_are_excluded_from_remaining_agreement(cast):
     rate_all_units(cast)
     calibration = certified(cast, size=50)
     policy = policy_by(cast, calibration, raters=3)
-    (fluency,) = routing_plan(policy, cast.project).agreement
+    (fluency,) = routing_plan(policy, cast.project).decided.agreement
     drawn_of = set(calibration.units.filter(dimension=cast.dimensions[0]).values_list("item", flat=True))
     numbers = numbers_of(cast)
     assert fluency.rated == len([i for i in cast.items if i.pk not in drawn_of and numbers[i.pk] % 5 >= 2])

@@ -22,6 +22,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
 from judges.core.models import CalibrationUnit, DevelopmentDocument, Judgment, RoutedUnit, RoutingPolicy
+from judges.routing.commands.certificates import draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     draft_policy,
     follow_proposal,
@@ -34,7 +35,7 @@ from judges.routing.queries.audit import Audited, check_in_order, exact_interval
 from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from tests.factories import make_project
-from tests.judges.certified import numbers_of
+from tests.judges.certified import calibration_spec, numbers_of
 from tests.judges.factories import make_judge
 from tests.judges.routing.project import (
     CONSTANT,
@@ -104,7 +105,7 @@ def rate_units(cast, policy, value_of, *, why):
 
 def test_a_plan_sends_cells_by_the_lower_bound_of_r(cast):
     plan = plan_of(cast)
-    decided = {(cell.system, cell.dimension.key): cell for cell in plan.cells}
+    decided = {(cell.system, cell.dimension.key): cell for cell in plan.decided.cells}
     assert {key for key, cell in decided.items() if not cell.decision.to_humans} == {
         (TRUSTED, "fluency"),
         (TRUSTED, "coherence"),
@@ -140,7 +141,7 @@ def test_the_estimate_and_a_threshold_of_a_dimension_decide_when_asked(cast):
     assert everything.kept == 0
     assert "Nothing stays with the judge." in everything.warnings
     only_coherence = plan_of(cast, threshold=1.0, thresholds={"coherence": 0.9}, decided_by="estimate")
-    assert {cell.dimension.key for cell in only_coherence.cells if not cell.decision.to_humans} == {
+    assert {cell.dimension.key for cell in only_coherence.decided.cells if not cell.decision.to_humans} == {
         "coherence"
     }
 
@@ -173,7 +174,7 @@ def test_systems_with_less_than_three_items_go_to_people():
     cast = routing_project(documents=2)
     plan = plan_of(cast)
     assert plan.kept == 0
-    assert any("3 are needed" in cell.decision.reason for cell in plan.cells)
+    assert any("3 are needed" in cell.decision.reason for cell in plan.decided.cells)
 
 
 @pytest.mark.parametrize(("method", "name"), [("rts", "Reasoner"), ("mcq", "Chooser")])
@@ -449,6 +450,38 @@ def test_units_of_a_newly_trusted_system_are_withdrawn_unless_started(cast):
     assert proposal(cast, policy).is_empty
 
 
+def test_withdrawn_sample_leaves_the_round_of_a_policy_without_units(cast):
+    policy = routed(cast, audit_share=1e-6)
+    # Both judges now say the same of all systems, so people get nothing.
+    for judgment in Judgment.objects.all():
+        judgment.value = judgment.item.document_id % 5 + 1
+        judgment.save()
+    follow_proposal(policy=policy, by=cast.admin, shown=proposal(cast, policy).digest)
+    assert not Assignment.objects.exists()
+    sample = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
+    assert Assignment.objects.exists()
+    withdraw_calibration(calibration=sample, by=cast.admin)
+    assert not Assignment.objects.exists()
+    policy.refresh_from_db()
+    assert (policy.status, policy.round_id) == ("routed", Round.objects.get().pk)
+    withdraw_policy(policy=policy, by=cast.admin)
+    assert not Round.objects.exists()
+
+
+def test_unit_that_people_rate_for_a_new_reason_gets_it(cast):
+    policy = routed(cast)
+    # Equal values have no correlation, so R is undefined where it was too low.
+    Judgment.objects.filter(judge__method="mcq", item__system__name=DOUBTED, dimension__key="fluency").update(
+        value=3
+    )
+    found = proposal(cast, policy)
+    assert (len(found.add), len(found.change), len(found.drop)) == (0, 30, 0)
+    follow_proposal(policy=policy, by=cast.admin, shown=found.digest)
+    left = sent_by(policy)
+    assert (left[DOUBTED, "fluency", "undefined"], left.get((DOUBTED, "fluency", "threshold"), 0)) == (30, 0)
+    assert proposal(cast, policy).is_empty
+
+
 def test_a_proposal_that_moved_on_is_not_followed(cast):
     policy = routed(cast)
     distrust()
@@ -584,6 +617,7 @@ def test_audit_bets_in_the_order_of_rating():
             times=times,
             seed=1,
             complete=np.ones(40, dtype=bool),
+            judges=np.zeros(40, dtype=np.int64),
         )
         return check_in_order(found, 0.1, units=None, significance_level=0.05).alarm_after
 
@@ -611,8 +645,9 @@ def test_ratings_that_were_there_calibrate_and_report_nothing(cast):
                     assignment, dimension.key, min(max(numbers[assignment.item_id] % 5 + 1, 2), 4)
                 )
     plan = plan_of(cast, raters=3)
-    assert {each.dimension.key: each.rated for each in plan.agreement} == {"fluency": 30, "coherence": 60}
-    fluency = next(each for each in plan.agreement if each.dimension.key == "fluency")
+    agreement = {each.dimension.key: each for each in plan.decided.agreement}
+    assert {key: each.rated for key, each in agreement.items()} == {"fluency": 30, "coherence": 60}
+    fluency = agreement["fluency"]
     # The judge says 1 to 5 in turn and people say 2 to 4: exact in three of five, never more than one off.
     assert (fluency.exact, fluency.within_one) == (pytest.approx(0.6), 1)
     policy = routed(cast, raters=3)
@@ -622,7 +657,7 @@ def test_ratings_that_were_there_calibrate_and_report_nothing(cast):
 
 
 def test_without_human_ratings_there_is_no_agreement(cast):
-    assert plan_of(cast).agreement == []
+    assert plan_of(cast).decided.agreement == []
 
 
 def test_validity_of_r_appears_next_to_it():

@@ -185,7 +185,7 @@ def test_no_proposal_returns_units_to_a_rejected_judge(cast):
     state, plan = routing_state(policy, cast.project), routing_plan(policy, cast.project)
     assert state is not None
     fluency = next(each for each in plan.dimensions if each.key == "fluency")
-    kept = [each for each in plan.cells if each.dimension == fluency and not each.decision.to_humans]
+    kept = [each for each in plan.decided.cells if each.dimension == fluency and not each.decision.to_humans]
     assert kept
     assert proposal_of(policy, plan, state.verdict).drop == []
 
