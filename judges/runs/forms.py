@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
-from annotate.core.page import query_of
+from annotate.core.page import offer_choices, query_of
 from annotate.items.forms import ItemFilterForm
 from annotate.items.queries import select_keys
 from judges.core.errors import invalid_field
@@ -107,10 +107,8 @@ class SelectionForm(JudgeChoiceForm):
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
         super().__init__(entered, project=project)
-        dimension = self.fields["dimension"]
-        assert isinstance(dimension, forms.ChoiceField)
-        keys = list(project.dimensions.values_list("key", "name"))
-        dimension.choices = [("", gettext("all dimensions")), *keys]
+        keys = project.dimensions.values_list("key", "name")
+        offer_choices(self, "dimension", [("", gettext("all dimensions")), *keys])
 
     def selection(self) -> Selection:
         """Return the cleaned data as the selection of a query."""
@@ -228,18 +226,17 @@ class RunForm(forms.Form):
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
         pairs = all_pairs(project)
         self._pairs = {f"{first}-{second}": (first, second) for first, second in pairs}
-        asked, scope, chosen = (self.fields[name] for name in ("judges", "dimensions", "chosen_pairs"))
+        asked = self.fields["judges"]
         assert isinstance(asked, forms.ModelMultipleChoiceField)
-        assert isinstance(scope, forms.MultipleChoiceField)
-        assert isinstance(chosen, forms.MultipleChoiceField)
-        asked.queryset, scope.choices = judges, dimensions
+        asked.queryset = judges
+        offer_choices(self, "dimensions", dimensions)
+        offer_choices(self, "chosen_pairs", ((key, pairs[pair]) for key, pair in self._pairs.items()))
         # The help names how many documents there are, since only these can be sampled.
         drawable = len(drawable_documents(project, [key for key, _ in dimensions]))
         self.fields["documents"].help_text = gettext(
             "Size of a random sample of the {count:,} documents that results use: rated by people, outside "
             "development. A larger sample later only adds new items. Empty: all documents."
         ).format(count=drawable)
-        chosen.choices = [(key, pairs[pair]) for key, pair in self._pairs.items()]
 
     def clean(self) -> dict[str, Any]:
         """Reject a comparison without pairs."""

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Project, System
+from annotate.core.page import offer_choices
 from judges.core.judge_settings import JUDGE_SETTINGS, SettingSection, names_of_settings
 from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
@@ -70,17 +71,14 @@ class JudgeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._dimensions = list(project.dimensions.all())
         self._templates = {str(template.pk): template for template in templates_of(project)}
-        endpoint, template = self.fields["endpoint"], self.fields["template"]
+        endpoint = self.fields["endpoint"]
         assert isinstance(endpoint, forms.ModelChoiceField)
-        assert isinstance(template, forms.ChoiceField)
-        reference = self.fields["reference"]
-        assert isinstance(reference, forms.ChoiceField)
         self._systems = {system.name: system for system in project.systems.order_by("name")}
-        reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
+        offer_choices(self, "reference", [("", gettext("none")), *((name, name) for name in self._systems)])
         endpoint.queryset = endpoints_of(project, archived=False if is_new else None)
         # A pair consists of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
-        template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]
+        offer_choices(self, "template", [*(pair if may_be_pair else ()), *_choices(self._templates)])
         for field in self.fields.values():
             field.disabled = reads
 
@@ -337,9 +335,7 @@ class ShownOnForm(forms.Form):
 
     def __init__(self, *args: Any, dimensions: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["on_dimension"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = dimensions
+        offer_choices(self, "on_dimension", dimensions)
 
     def preview_choice(self, dimension: str = "") -> dict[str, Any]:
         """Return the dimension's key and the item's number, as a preview expects them.
