@@ -78,6 +78,7 @@ class Scripted:
     answered: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
     recent: deque[float] = field(default_factory=deque)
+    timeout_seconds: float = 60.0
 
     async def ask_samples(self, question: Question) -> list[Reply]:  # noqa: ARG002 - as the client's
         """Answer or refuse as the script says; raises RequestFailed."""
@@ -145,7 +146,7 @@ async def _work(server: Scripted, calls: int, runs: int) -> None:
 
 async def _ask_again_and_again(server: Scripted, pace: RunPace) -> None:
     while True:
-        await Asking([WORK]).ask(server, pace, lambda _: None, longest=60)  # type: ignore[arg-type]
+        await Asking([WORK]).ask(server, pace, lambda _: None)  # type: ignore[arg-type]
 
 
 DIMENSION = FrozenDimension(1, "fluency", "Fluency", "", "", 1, 5, "ordinal", ())

@@ -28,7 +28,7 @@ from judges.core.access import (
     template_in,
 )
 from judges.core.judge_settings import names_of_settings
-from judges.core.models import Endpoint, Judge, PromptTemplate, ScoreFrom
+from judges.core.models import Endpoint, EndpointKey, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.commands import (
@@ -56,13 +56,11 @@ from judges.endpoints.forms.judges import (
     stop_lines,
     table_line,
 )
-from judges.endpoints.prices import ModelPriceRow, model_prices_of
+from judges.endpoints.prices import model_prices_of
 from judges.endpoints.queries import (
-    EnteredKey,
     endpoints_of,
     entered_key_of,
     keys_of_dimensions,
-    templates_of,
     usual_trial,
 )
 from judges.methods import METHODS
@@ -135,6 +133,15 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
         )
 
 
+class InCurrency:
+    """Has the field `currency`."""
+
+    def get_currency(self, _row: object) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
+
+
 def _price(source: str) -> serializers.DecimalField:
     return serializers.DecimalField(max_digits=12, decimal_places=6, allow_null=True, source=source)
 
@@ -148,7 +155,9 @@ class KeyInput(Input):
 class KeyRow(serializers.Serializer[Any]):
     """Metadata of an entered key."""
 
-    server = serializers.CharField(help_text="The only server that it is sent to: scheme, host and port.")
+    server = serializers.CharField(
+        source="origin", help_text="The only server that it is sent to: scheme, host and port."
+    )
     ends_with = serializers.CharField(help_text="Its last four characters; empty for a short key.")
     entered_at = serializers.DateTimeField()
     entered_by = serializers.SerializerMethodField(help_text="Null where the account is gone.")
@@ -156,7 +165,7 @@ class KeyRow(serializers.Serializer[Any]):
         help_text="False when the endpoint's address became that of another server: enter the key again."
     )
 
-    def get_entered_by(self, key: EnteredKey) -> str | None:
+    def get_entered_by(self, key: EndpointKey) -> str | None:
         """Return the name of who entered it."""
         return str(key.entered_by) if key.entered_by else None
 
@@ -174,7 +183,7 @@ class TrialRow(serializers.Serializer[Any]):
     )
 
 
-class ModelPriceShape(serializers.Serializer[Any]):
+class ModelPriceShape(InCurrency, serializers.Serializer[Any]):
     """The prices of a model at an endpoint, for a million tokens. Null: unknown."""
 
     id = serializers.IntegerField(allow_null=True, help_text="Null where nobody entered prices for it.")
@@ -186,11 +195,6 @@ class ModelPriceShape(serializers.Serializer[Any]):
     currency = serializers.SerializerMethodField(help_text="Of all costs of this installation.")
     as_of = serializers.DateField(allow_null=True, source="cost.as_of")
     origin = serializers.CharField(source="cost.origin", help_text="Where they come from; empty: unknown.")
-
-    def get_currency(self, _row: ModelPriceRow) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
 
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):
@@ -546,11 +550,4 @@ def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None)
         json.dumps(sent.get("extra_body", {})),
     )
     sent["asked_together"] = dimensions_line(sent.get("asked_together", ()))
-    form = JudgeForm(
-        sent,
-        endpoints=endpoints_of(project, archived=None if standing else False),
-        templates=templates_of(project),
-        dimensions=list(project.dimensions.all()),
-        systems=list(project.systems.order_by("name")),
-    )
-    return valid(form).to_spec()
+    return valid(JudgeForm(sent, project=project, is_new=standing is None)).to_spec()

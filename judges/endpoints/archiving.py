@@ -46,7 +46,7 @@ def archive(*, kept: Archived, by: User | None) -> None:
     if kept.archived_at is None:
         kept.archived_at = timezone.now()
         kept.save(update_fields=["archived_at"])
-        record(kept.project, f"{_kind(kept)}.archived", kept, by=by)
+        record(kept.project, f"{kind_of_archived(kept)}.archived", kept, by=by)
 
 
 @transaction.atomic
@@ -56,7 +56,7 @@ def unarchive(*, kept: Archived, by: User | None) -> None:
     if kept.archived_at is not None:
         kept.archived_at = None
         kept.save(update_fields=["archived_at"])
-        record(kept.project, f"{_kind(kept)}.unarchived", kept, by=by)
+        record(kept.project, f"{kind_of_archived(kept)}.unarchived", kept, by=by)
 
 
 @transaction.atomic
@@ -70,7 +70,7 @@ def delete_unused(*, unused: Archived, by: User | None) -> None:
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
         raise InUseError(message.format(name=unused.name, things=user))
-    record(unused.project, f"{_kind(unused)}.deleted", unused, by=by)
+    record(unused.project, f"{kind_of_archived(unused)}.deleted", unused, by=by)
     unused.delete()
 
 
@@ -85,7 +85,7 @@ def refuse_archived(judge: Judge) -> str:
     return ""
 
 
-def _kind(kept: Archived) -> str:
+def kind_of_archived(kept: Archived) -> str:
     return "judge" if isinstance(kept, Judge) else "endpoint"
 
 

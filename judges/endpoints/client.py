@@ -4,10 +4,9 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.utils.translation import gettext
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 else:
     httpx2 = LazyModule("httpx2")
 
+T = TypeVar("T")
 LONGEST_REST = 60.0  # seconds; limits are per minute, and a 429 shows the remainder of a longer one
 BIAS = 100  # added to the logit of the token that has to come: no other one does
 
@@ -40,6 +40,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.timeout_seconds = server.timeout_seconds
         self._dialect = DIALECTS[server.dialect]
         self._reasoning_models: set[str] = set()
         self._http = client_of_many(server, self._dialect.key_headers(server.key))
@@ -125,25 +126,22 @@ class Client:
         return response
 
 
-@asynccontextmanager
-async def use_client(server: Server) -> AsyncIterator[Client]:
-    client = Client(server)
-    try:
-        yield client
-    finally:
-        await client.close()
+def use_client(server: Server, act: Callable[[Client], Awaitable[T]]) -> T:
+    """Do something with a client of its own, in an event loop of its own."""
+
+    async def use() -> T:
+        client = Client(server)
+        try:
+            return await act(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(use())
 
 
-async def ask_once(server: Server, question: Question) -> Reply:
+def ask_once(server: Server, question: Question) -> Reply:
     """Send one question to a server with a separate client; raises RequestFailed."""
-    async with use_client(server) as client:
-        return await client.ask(question)
-
-
-async def list_models_once(server: Server) -> list[str]:
-    """Return the names of a server's models, with a separate client; raises RequestFailed."""
-    async with use_client(server) as client:
-        return await client.list_models()
+    return use_client(server, lambda client: client.ask(question))
 
 
 def call_once(server: Server, question: Question) -> Reply:
@@ -152,7 +150,7 @@ def call_once(server: Server, question: Question) -> Reply:
     Raises MaybePaidError for any other failure: the server may have answered, and another call costs again.
     """
     try:
-        return asyncio.run(ask_once(server, question))
+        return ask_once(server, question)
     except RequestFailed:
         raise
     except Exception as error:
@@ -168,9 +166,18 @@ class TextProbability:
 
     @property
     def perplexity(self) -> float | None:
-        """The exponential of minus their mean; None for a single token, which has no predecessor."""
+        """The exponential of minus their mean; None for a single token, which has no predecessor.
+
+        None also if it exceeds the largest float: servers report -9999 or -inf for some tokens.
+        """
         found = self.log_probabilities
-        return math.exp(-sum(found) / len(found)) if found else None
+        if not found:
+            return None
+        try:
+            value = math.exp(-sum(found) / len(found))
+        except OverflowError:
+            return None
+        return value if math.isfinite(value) else None
 
 
 class TextProbabilities:

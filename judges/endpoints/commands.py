@@ -1,6 +1,5 @@
 """Commands of endpoints: one function for each action of a person or a worker."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -33,7 +32,7 @@ from judges.core.models import (
     ScoreFrom,
 )
 from judges.core.specification import EndpointSpec, JudgeSpec, ModelPriceSpec
-from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.client import Client, ask_once, use_client
 from judges.endpoints.connections import refuse_address
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.failures import RequestFailed
@@ -228,7 +227,7 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
     try:
         server = server_of(endpoint, calls_in_flight=1)
         question = Question(model, (Message("user", message),), temperature=0, max_tokens=TRIAL_TOKENS)
-        reply = asyncio.run(ask_once(server, question))
+        reply = ask_once(server, question)
     except KeyMissingError as error:
         return Trial(problem=error.message)
     except RequestFailed as error:
@@ -242,25 +241,19 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
     )
 
 
-@dataclass(frozen=True)
-class FoundModels:
-    """The models that a server lists, or the reason why there are none."""
+def find_models(*, endpoint: Endpoint) -> tuple[list[str], str]:
+    """Fetch the server's list of models, outside any transaction; nothing is written.
 
-    names: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def find_models(*, endpoint: Endpoint) -> FoundModels:
-    """Fetch the server's list of models, outside any transaction; nothing is written."""
+    Return the models, and the reason why there are none.
+    """
     try:
-        names = asyncio.run(list_models_once(server_of(endpoint, calls_in_flight=1)))
+        names = use_client(server_of(endpoint, calls_in_flight=1), Client.list_models)
     except KeyMissingError as error:
-        return FoundModels(problem=error.message)
+        return [], error.message
     except RequestFailed as error:
-        return FoundModels(problem=error.sentence)
-    if not names:
-        return FoundModels(problem=gettext("The server lists no models. Enter the name of one yourself."))
-    return FoundModels(tuple(names[:MOST_MODELS]))
+        return [], error.sentence
+    problem = "" if names else gettext("The server lists no models. Enter the name of one yourself.")
+    return names[:MOST_MODELS], problem
 
 
 @sensitive_variables()

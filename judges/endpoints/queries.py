@@ -1,9 +1,9 @@
 """Queries on endpoints, prompts and judges, each with a fixed number of database queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Q, QuerySet
@@ -11,18 +11,17 @@ from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Dimension, Document, Item, Project, User
-from annotate.core.outbound import origin_of
+from annotate.core.models import Dimension, Document, Item, Project
 from annotate.questions import kind_of
 from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
-from judges.methods.reading import Readable, Reading
+from judges.methods.reading import Reading
 from judges.methods.reading.parts import fold_name
 from judges.methods.template import placeholders
-from judges.methods.variants import VARIANTS
+from judges.methods.variants import VARIANTS, Variant
 
 READY = "Reply with the word: ready"
 BETWEEN_REPLIES = "\n---\n"
@@ -38,52 +37,25 @@ CHARACTERS_A_TOKEN = 4
 ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
 
 
-@dataclass(frozen=True)
-class ShippedPrompt:
-    """A shipped prompt of a method; its key, of the method or of a variant, can create a judge."""
-
-    key: str
-    method: str
-    label: str
-    text: str
-
-    @property
-    def title(self) -> str:
-        """The label after the method's name in papers."""
-        return METHODS[self.method].title(self.label)
+SHIPPED_PROMPTS: Mapping[str, Variant] = {
+    **{key: Variant(key, key, method.label, method.default_template) for key, method in METHODS.items()},
+    **VARIANTS,
+}
+"""The shipped prompts by the key that can create a judge; the default of each method comes first."""
 
 
-def shipped_prompt(key: str) -> ShippedPrompt:
+def shipped_prompt(key: str) -> Variant:
     """Return the prompt with this key. Raises KeyError."""
-    if key in METHODS:
-        return ShippedPrompt(key, key, METHODS[key].label, METHODS[key].default_template)
-    variant = VARIANTS[key]
-    return ShippedPrompt(key, variant.method, variant.label, variant.text)
+    return SHIPPED_PROMPTS[key]
 
 
-def shipped_prompts_of(method: str) -> Iterator[ShippedPrompt]:
-    """Yield the prompts of a method, its default first."""
-    yield shipped_prompt(method)
-    for variant in VARIANTS.values():
-        if variant.method == method:
-            yield shipped_prompt(variant.key)
+def shipped_prompts_of(method: str) -> list[tuple[Variant, str]]:
+    """Return the prompts of a method, its default first, each with its label after the method's name."""
+    of_method = (each for each in SHIPPED_PROMPTS.values() if each.method == method)
+    return [(each, METHODS[method].title(each.label)) for each in of_method]
 
 
-# Endpoints for lists on pages, and the visible metadata of entered keys.
-
-
-@dataclass(frozen=True)
-class EnteredKey:
-    """The metadata of a key that admins see: only the end of a key, and only if it is long.
-
-    is_used: True if the endpoint's URL still has the server for which the key was entered.
-    """
-
-    server: str
-    ends_with: str
-    entered_at: datetime
-    entered_by: User | None
-    is_used: bool
+# Endpoints for lists on pages.
 
 
 def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet[Endpoint]:
@@ -99,18 +71,10 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
     return endpoints.annotate(judges_count=own).order_by("name")
 
 
-def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:
+def entered_key_of(endpoint: Endpoint) -> EndpointKey | None:
     """Return the metadata of an endpoint's entered key, if it has one. One query."""
-    found = EndpointKey.objects.select_related("entered_by").filter(endpoint=endpoint).first()
-    if endpoint is None or found is None:
-        return None
-    return EnteredKey(
-        server=found.origin,
-        ends_with=found.ends_with,
-        entered_at=found.entered_at,
-        entered_by=found.entered_by,
-        is_used=found.origin == origin_of(endpoint.base_url),
-    )
+    keys = EndpointKey.objects.filter(endpoint=endpoint).defer("encrypted")
+    return keys.select_related("entered_by", "endpoint").first()
 
 
 def usual_trial(endpoint: Endpoint) -> dict[str, str]:
@@ -122,20 +86,11 @@ def usual_trial(endpoint: Endpoint) -> dict[str, str]:
 # Judges as pages list them.
 
 
-@dataclass(frozen=True)
-class JudgeLine:
-    """A judge in a list: the name of its method and its number of judgments in each status."""
+def judges_of(project: Project, *, archived: bool = False) -> list[dict[str, Any]]:
+    """Return a project's judges by name, with method and counts: the archived ones, or the others.
 
-    judge: Judge
-    method: str
-    done: int
-    unreadable: int
-    failed: int
-    waiting: int
-
-
-def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
-    """Return a project's judges by name with their counts: the archived ones, or the others. Two queries."""
+    Two queries.
+    """
     judges = Judge.objects.filter(project=project, archived_at__isnull=not archived)
     judgments = Judgment.objects.filter(judge__project=project).values_list("judge", "status")
     counts: dict[int, Counter[str]] = defaultdict(Counter)
@@ -143,14 +98,12 @@ def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
         counts[judge][status] = count
     found, status = judges.select_related("endpoint", "template").order_by("name"), Judgment.Status
     return [
-        JudgeLine(
-            judge=each,
-            method=method_label(each),
-            done=counts[each.pk][status.DONE],
-            unreadable=counts[each.pk][status.UNREADABLE],
-            failed=counts[each.pk][status.FAILED],
-            waiting=counts[each.pk][status.PLANNED] + counts[each.pk][status.LEASED],
-        )
+        {
+            "judge": each,
+            "method": method_label(each),
+            **{str(name): counts[each.pk][name] for name in (status.DONE, status.UNREADABLE, status.FAILED)},
+            "waiting": counts[each.pk][status.PLANNED] + counts[each.pk][status.LEASED],
+        }
         for each in found
     ]
 
@@ -380,24 +333,12 @@ def _subject(item: Item, *, pair: bool) -> Subject:
     )
 
 
-@dataclass(frozen=True)
-class TriedReply:
-    reply: str
-    reading: Reading
-
-    @property
-    def value(self) -> float | None:
-        """The value; None if there is none."""
-        return self.reading.value if isinstance(self.reading, Readable) else None
-
-
 def tried_replies(
     project: Project, method: Method, pattern: str, replies: str, dimension: FrozenDimension
-) -> Sequence[TriedReply]:
-    """Return the parsed values of the first 50 pasted replies, which lines of three dashes divide."""
+) -> list[tuple[str, Reading]]:
+    """Return the first 50 pasted replies, which lines of three dashes divide, each with its reading."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
     together = current_guideline(project).scales if method.asks_several else [dimension]
     return [
-        TriedReply(reply.strip(), method.read_about(reply, dimension, together, pattern=pattern))
-        for reply in pasted
+        (reply.strip(), method.read_about(reply, dimension, together, pattern=pattern)) for reply in pasted
     ]

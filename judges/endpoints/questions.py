@@ -70,11 +70,18 @@ class Token:
     top_logprobs: dict[str, float]
 
 
-def read_token(text: object, others: Iterable[tuple[object, Any]]) -> Token:
-    """Return a token of an answer; raises TypeError or ValueError if it has another form."""
-    if not isinstance(text, str):
-        raise TypeError
-    return Token(text, {str(other): float(logprob) for other, logprob in others})
+def read_tokens(found: Iterable[tuple[Any, Any]]) -> tuple[Token, ...] | None:
+    """Return the tokens of an answer, each with its alternatives; None if there are none.
+
+    found: reads them from the answer, and raises an error if that has another form, which is none as well.
+    """
+    try:
+        tokens = [
+            Token(text, {str(other): float(logprob) for other, logprob in others}) for text, others in found
+        ]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tuple(tokens) if tokens and all(isinstance(token.text, str) for token in tokens) else None
 
 
 @dataclass(frozen=True)

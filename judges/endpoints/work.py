@@ -97,6 +97,13 @@ class JudgmentWork:
     first_of: int | None = None
 
     @property
+    def spent_before(self) -> Earlier | None:
+        """The usage of earlier replies, None if there is none or the server did not report it."""
+        if self.unreadable is not None:
+            return self.unreadable.earlier
+        return self.chain.spent if self.chain else None
+
+    @property
     def may_vary(self) -> bool:
         """Return True if the same call is repeated after an unreadable reply."""
         return self.question.may_vary and not (self.chain and self.chain.is_last)

@@ -19,7 +19,6 @@ from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Judge, Judgment
 from judges.endpoints.commands import create_template
 from judges.interchange.queries.imports import (
-    JudgeRecord,
     JudgmentCheck,
     JudgmentReading,
     ResolvedJudgment,
@@ -118,7 +117,7 @@ class JudgmentImporter(JudgmentCheck):
         data_import: DataImport | None = None,
     ) -> None:
         super().__init__(project, catalogue, guideline)
-        self.project, self.data_import = project, data_import
+        self.data_import = data_import
         self._judgments: list[Judgment] = []
 
     def accept(self, taken: ResolvedJudgment) -> None:
@@ -126,7 +125,6 @@ class JudgmentImporter(JudgmentCheck):
         row, reading = taken.row, taken.reading
         readable = reading if isinstance(reading, Readable) else None
         assert taken.item.pk is not None
-        assert taken.judge.pk is not None
         self._judgments.append(
             Judgment(
                 judge_id=taken.judge.pk,
@@ -149,12 +147,10 @@ class JudgmentImporter(JudgmentCheck):
         if len(self._judgments) >= BATCH:
             self._flush()
 
-    def new_judge(self, name: str, model: str, method: Method) -> JudgeRecord:
+    def new_judge(self, name: str, model: str, method: Method) -> Judge:
         judge = super().new_judge(name, model, method)
         with step():
-            judge.pk = Judge.objects.create(
-                project=self.project, name=name, model=model, method=method.key, max_tokens=method.max_tokens
-            ).pk
+            judge.save(force_insert=True)
         return judge
 
     def finish(self) -> None:
@@ -162,8 +158,7 @@ class JudgmentImporter(JudgmentCheck):
         self._flush()
         with step():
             for judge in self.judges.values():
-                if judge.given:
-                    assert judge.pk is not None
+                if self.given.get(judge.name):
                     # Never fewer: an earlier file may have had more samples.
                     own = Judge.objects.filter(pk=judge.pk, samples__lt=judge.samples)
                     own.update(samples=judge.samples)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import DataImport
+from annotate.core.page import offer_choices
 from annotate.material.forms import ColumnsForm
 from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.imports import source_of
@@ -62,12 +63,8 @@ class JudgmentMappingForm(ColumnsForm):
 
     def __init__(self, entered: Mapping[str, Any] | None, upload: DataImport, opening: Opening) -> None:
         super().__init__(entered, upload, opening)
-        dimension = self.fields["dimension"]
-        assert isinstance(dimension, forms.ChoiceField)
-        dimension.choices = [
-            ("", gettext("as a column says")),
-            *upload.project.dimensions.values_list("key", "name"),
-        ]
+        keys = upload.project.dimensions.values_list("key", "name")
+        offer_choices(self, "dimension", [("", gettext("as a column says")), *keys])
 
     def read(self, stored: dict[str, Any]) -> JudgmentMapping:
         """Return the mapping that an import stores."""

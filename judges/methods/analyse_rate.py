@@ -1,5 +1,4 @@
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from types import MappingProxyType
 
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
@@ -28,7 +27,7 @@ class AnalyseThenRate(ScoreMethod):
     default_template = TEMPLATE
     answer_form = "Rating: {answer}"
     max_tokens = 400
-    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
+    usual_settings = MappingProxyType({"samples": 20, "temperature": 1.0})
 
 
 METHOD = AnalyseThenRate()

@@ -193,20 +193,21 @@ class Method(ABC):
             return self.read(reply, dimension)
         return read_by_pattern(reply, pattern, lambda part: self.read(part, dimension))
 
-    @abstractmethod
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of a reply that follows `json_schema`, or why it has none."""
+        return self.read(reply, dimension)
 
-    @abstractmethod
-    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
+    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
         """Return the position of the answer's first character in the reply, None if there is no answer."""
+        return None
 
-    @abstractmethod
-    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]: ...
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        """Return the JSON schema of a structured reply; methods with several calls have one for each."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
+    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
         """Return the possible answers in a model's spelling, and their values."""
+        return {}
 
     def weighted_score(self, top_logprobs: Mapping[str, float], dimension: FrozenDimension) -> Reading:
         """Return the mean of the candidates' values, weighted by the probabilities of their tokens."""

@@ -11,7 +11,7 @@ from judges.methods.probabilities import weighted_mean_of_first
 from judges.methods.reading import Reading
 from judges.methods.reading.forms import Choices, choice_forms
 from judges.methods.reading.reader import position, read
-from judges.methods.scoring import object_schema
+from judges.methods.scoring import object_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ChoiceMethod(Method):
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
         """Return an object of a reason and a choice."""
         letters = [option.letter for option in self.options(dimension)]
-        return object_schema("choice", {"type": "string", "enum": letters}, with_reason=True)
+        return object_of({"reason": {"type": "string"}, "choice": {"type": "string", "enum": letters}})
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
         return {option.letter: option.value for option in self.options(dimension)}

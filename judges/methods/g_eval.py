@@ -4,8 +4,7 @@ probabilities.
 The reply starts with the score, so that its first token has the probabilities of the scores.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from types import MappingProxyType
 
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
@@ -40,7 +39,7 @@ class GEval(ScoreMethod):
     asks_reasons = False
     max_tokens = 32
     # Where the server gives no probabilities, of which one sample is enough.
-    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
+    usual_settings = MappingProxyType({"samples": 20, "temperature": 1.0})
 
 
 METHOD = GEval()

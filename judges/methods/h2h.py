@@ -1,7 +1,9 @@
 """Head to head (H2H; Shen et al., 2023): the better one of two outputs, or a tie."""
 
+from typing import ClassVar
+
 from annotate.core.guideline import FrozenDimension
-from annotate.core.translation import gettext
+from annotate.core.translation import gettext, gettext_noop
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
 from judges.methods.reading.forms import Choices
@@ -45,6 +47,11 @@ class HeadToHead(ChoiceMethod):
     default_template = TEMPLATE
     required = frozenset({"text_1", "text_2"})
     asks_pairs = True
+    offered: ClassVar[tuple[Option, ...]] = OPTIONS
+    answer = "A, B or C"
+    says_values = gettext_noop(
+        "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."
+    )
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return the reason if the dimension is categorical, because categories have no order."""
@@ -55,22 +62,21 @@ class HeadToHead(ChoiceMethod):
         return None
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return the reason if the value is none of 1, 0.5 and 0."""
-        if value in {option.value for option in OPTIONS}:
+        """Return the reason if the value is that of no option."""
+        if value in {option.value for option in self.offered}:
             return None
-        return gettext(
-            "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."
-        )
+        return gettext(self.says_values)
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
-        return OPTIONS
+        return self.offered
 
     def choices(self, dimension: FrozenDimension) -> Choices:
-        letters = tuple((option.letter, option.value) for option in OPTIONS)
-        return Choices(letters, NAMES, quality=dimension.name or self.label)
+        letters = {option.letter: option.value for option in self.offered}
+        names = tuple((name, value) for name, value in NAMES if value in letters.values())
+        return Choices(tuple(letters.items()), names, quality=dimension.name or self.label)
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        return super().own_values(dimension) | {"answer": "A, B or C"}
+        return super().own_values(dimension) | {"answer": self.answer}
 
 
 METHOD = HeadToHead()

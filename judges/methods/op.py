@@ -6,7 +6,7 @@ wording.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from types import MappingProxyType
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.scoring import ScoreMethod
@@ -115,16 +115,13 @@ class PromptForEach(ScoreMethod):
     answer_form = "Score- <score>{answer}</score>"
     own_placeholders = frozenset({"steps"})
     max_tokens = 600
-    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}
+    usual_settings = MappingProxyType({"samples": 100, "temperature": 0.7})
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        return {"steps": steps_of(dimension)}
-
-
-def steps_of(dimension: FrozenDimension) -> str:
-    """Return the steps for a dimension by its name, one on a line."""
-    steps = STEPS.get(dimension.name.strip().casefold(), GENERAL)
-    return "\n".join(f"{number}. {step.format(name=dimension.name)}" for number, step in enumerate(steps, 1))
+        """Return the steps for a dimension by its name, one on a line."""
+        steps = STEPS.get(dimension.name.strip().casefold(), GENERAL)
+        named = (step.format(name=dimension.name) for step in steps)
+        return {"steps": "\n".join(f"{number}. {step}" for number, step in enumerate(named, 1))}
 
 
 METHOD = PromptForEach()

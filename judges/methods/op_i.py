@@ -4,8 +4,8 @@ Blocks in the paper's order: task, criteria by degrees, metric, document, output
 """
 
 from bisect import bisect
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from types import MappingProxyType
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
@@ -60,7 +60,7 @@ class OnePromptForAll(ScoreMethod):
     answer_form = "Score- <score>{answer}</score>"
     own_placeholders = frozenset({"degrees"})
     max_tokens = 600
-    usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}
+    usual_settings = MappingProxyType({"samples": 100, "temperature": 0.7})
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return the reason if the dimension is categorical, because categories are no degrees."""

@@ -3,11 +3,8 @@
 A run judges each pair in both orders, as for head to head.
 """
 
-from annotate.core.guideline import FrozenDimension
-from annotate.core.translation import gettext
-from judges.methods.choosing import Option
-from judges.methods.h2h import FIRST, OPTIONS, SECOND, HeadToHead
-from judges.methods.reading.forms import Choices
+from annotate.core.translation import gettext_noop
+from judges.methods.h2h import OPTIONS, HeadToHead
 from judges.methods.wording import DEFINITION, PAIR, paragraphs
 
 TEMPLATE = paragraphs(
@@ -33,23 +30,11 @@ class Pairwise(HeadToHead):
     paper_name = ""
     default_template = TEMPLATE
     max_tokens = 32
-
-    def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return the reason if the value is neither 1 nor 0."""
-        if value in (0.0, 1.0):
-            return None
-        return gettext("The value is 1 where the text shown first is better, and 0 where the other is.")
-
-    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
-        return OPTIONS[:2]
-
-    def choices(self, dimension: FrozenDimension) -> Choices:
-        letters = tuple((option.letter, option.value) for option in self.options(dimension))
-        names = (*((name, 1.0) for name in FIRST), *((name, 0.0) for name in SECOND))
-        return Choices(letters, names, quality=dimension.name or self.label)
-
-    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        return super().own_values(dimension) | {"answer": "A or B"}
+    offered = OPTIONS[:2]
+    answer = "A or B"
+    says_values = gettext_noop(
+        "The value is 1 where the text shown first is better, and 0 where the other is."
+    )
 
 
 METHOD = Pairwise()

@@ -122,9 +122,6 @@ class KindMethod(Method):
         fields = kinds.fields(dimension, subject or Subject((), ""))
         return object_of({"reason": {"type": "string"}, **fields})
 
-    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        return self.schema_about([dimension])
-
     def read_about(
         self,
         reply: str,
@@ -145,15 +142,6 @@ class KindMethod(Method):
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return Unreadable: a reply has no value without its subject."""
         return self.read_about(reply, dimension, [dimension])
-
-    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        return self.read(reply, dimension)
-
-    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
-        return None
-
-    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
-        return {}
 
 
 def _read(reply: str, dimension: FrozenDimension, subject: Subject) -> Reading:

@@ -5,8 +5,7 @@ output, and ends with an empty form. A judge by the recipe has its own scale, te
 per call; the reply is cut off after its first number.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from types import MappingProxyType
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.scoring import ScoreMethod
@@ -42,11 +41,7 @@ class Recipe(ScoreMethod):
     own_placeholders = frozenset({"aspects"})
     asks_reasons = False
     max_tokens = 20
-    usual_settings: ClassVar[Mapping[str, Any]] = {
-        "temperature": 0.0,
-        "scale_minimum": 1,
-        "scale_maximum": 10,
-    }
+    usual_settings = MappingProxyType({"temperature": 0.0, "scale_minimum": 1, "scale_maximum": 10})
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
         """Return the guidelines as aspects to consider, empty without any."""

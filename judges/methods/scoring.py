@@ -11,26 +11,6 @@ from judges.methods.reading.forms import score_forms
 from judges.methods.reading.reader import position, read
 from judges.methods.scales import write_modifiers_as_numbers
 
-# The score that a reply states on a dimension.
-
-
-def read_score(reply: str, dimension: FrozenDimension) -> Reading:
-    """Return the score that a reply states, and its reasons."""
-    return read(_replace_number_words(reply, dimension), score_forms(dimension))
-
-
-def read_json_score(reply: str, dimension: FrozenDimension) -> Reading:
-    return read(_replace_number_words(reply, dimension), score_forms(dimension), structured=True)
-
-
-def _replace_number_words(reply: str, dimension: FrozenDimension) -> str:
-    return write_modifiers_as_numbers(reply) if scales.takes_modifiers(dimension) else reply
-
-
-def score_position(reply: str, dimension: FrozenDimension) -> int | None:
-    return position(reply, score_forms(dimension))
-
-
 MOST_LISTED = 101
 
 
@@ -42,28 +22,29 @@ class ScoreMethod(Method):
     takes_modifiers: ClassVar[bool] = True
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        return read_score(reply, dimension)
+        return read(_replace_number_words(reply, dimension), score_forms(dimension))
 
     def follow_up(self, dimension: FrozenDimension) -> str:
-        return ask_for_score(dimension)
+        return f"State only the score of {dimension.name}: {scales.answer(dimension)}."
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        return read_json_score(reply, dimension)
+        return read(_replace_number_words(reply, dimension), score_forms(dimension), structured=True)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
-        return score_position(reply, dimension)
+        return position(reply, score_forms(dimension))
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
+        score, reason = {"score": score_schema(dimension)}, {"reason": {"type": "string"}}
         if self.reasons_follow:
-            return object_of({"score": score_schema(dimension), "reason": {"type": "string"}})
-        return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
+            return object_of(score | reason)
+        return object_of(reason | score if self.asks_reasons else score)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
         return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
 
 
-def ask_for_score(dimension: FrozenDimension) -> str:
-    return f"State only the score of {dimension.name}: {scales.answer(dimension)}."
+def _replace_number_words(reply: str, dimension: FrozenDimension) -> str:
+    return write_modifiers_as_numbers(reply) if scales.takes_modifiers(dimension) else reply
 
 
 def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
@@ -82,12 +63,6 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
     if len(dimension.whole_values) <= MOST_LISTED:
         return {"type": "integer", "enum": list(dimension.whole_values)}
     return {"type": "integer", "minimum": dimension.scale_minimum, "maximum": dimension.scale_maximum}
-
-
-def object_schema(name: str, schema: dict[str, Any], *, with_reason: bool) -> dict[str, Any]:
-    """Return the schema of an object with an answer, after its reason if requested."""
-    properties = ({"reason": {"type": "string"}} if with_reason else {}) | {name: schema}
-    return object_of(properties)
 
 
 def object_of(properties: dict[str, Any]) -> dict[str, Any]:

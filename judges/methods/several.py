@@ -69,10 +69,6 @@ class SeveralDimensions(ScoreMethod):
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         return self.read_about(reply, dimension, [dimension])
 
-    def read_with(self, pattern: str, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score on one dimension, by a prompt's pattern in the dimension's part."""
-        return self.read_about(reply, dimension, [dimension], pattern=pattern)
-
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         return self.read_about(reply, dimension, [dimension], structured=True)
 

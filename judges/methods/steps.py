@@ -117,20 +117,6 @@ class SteppedMethod(Method):
             gettext("{method} takes several replies for a value; import the value.").format(method=self.label)
         )
 
-    def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        return self.read(reply, dimension)
-
-    def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
-        """Return None: no reply has the answer."""
-        return None
-
-    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return an empty schema: each step has its own shape."""
-        raise NotImplementedError
-
-    def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
-        return {}
-
 
 def sections_of(template: str) -> dict[str, str]:
     """Return the sections of a template by name; lines before the first are in none."""

@@ -253,9 +253,12 @@ def measure_perplexities(
                     continue
                 new = sum(_keep(metric, pk, found) for pk in own)
                 kept += new
-                one_token = gettext("The text is one token, which has none before it.")
-                problem = "" if found.log_probabilities else f"{name}: {one_token}"
-                yield new, prices.cost(found.input_tokens, 0, None), problem
+                problem = ""
+                if not found.log_probabilities:
+                    problem = gettext("The text is one token, which has none before it.")
+                elif found.perplexity is None:
+                    problem = gettext("The text is so unlikely that its perplexity is no finite number.")
+                yield new, prices.cost(found.input_tokens, 0, None), problem and f"{name}: {problem}"
     # Values stored before an error are in the audit log, too.
     finally:
         if kept:

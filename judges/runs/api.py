@@ -3,7 +3,6 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -20,7 +19,7 @@ from annotate.material.reading.source import Source
 from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
 from judges.core.models import OF_PROJECT, Judge, Judgment, Rereading, Run
-from judges.core.specification import Scope
+from judges.endpoints.api import InCurrency
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading import JudgmentMapping
@@ -37,9 +36,9 @@ from judges.runs.commands.runs import plan_run
 from judges.runs.commands.units import set_units, units_of_project, units_proposed_by
 from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
 from judges.runs.queries.judgments import answers_of, plan_of_asking
-from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
-from judges.runs.queries.runs import RunProgress, progress_of
-from judges.runs.views import STEPS, run_form, scope_of
+from judges.runs.queries.plans import NOTHING_MISSING, plan_of
+from judges.runs.queries.runs import run_progress
+from judges.runs.views import STEPS
 
 RunInput = form_input(
     "RunInput", RunForm, optional={"judges": "those without judgments, or the first", "dimensions": "all"}
@@ -54,13 +53,6 @@ SelectionInput = form_input(
 
 
 RereadingInput = form_input("RereadingInput", RereadingForm)
-
-
-class InCurrency:
-    def get_currency(self, _row: object) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
 
 class RunRow(InCurrency, serializers.ModelSerializer[Run]):
@@ -241,7 +233,8 @@ class Runs(RunsApi):
     def post(self, request: Request, slug: str) -> Response:
         """Plan a run; no model is called before its start."""
         project = project_for_admin(request.user, slug)
-        scope, form = _read_scope(project, self.check(RunInput))
+        form = _run_form(project, self.check(RunInput))
+        scope = form.scope()
         plan = plan_of(project, scope, form.cleaned_data["via"])
         # An empty run would seem to work although no judgment is missing.
         if plan.judgments and not plan.calls:
@@ -257,9 +250,8 @@ class RunPreview(RunsApi):
     def post(self, request: Request, slug: str) -> Response:
         """Show the calls and cost of a run; nothing is written."""
         project = project_for_admin(request.user, slug)
-        scope, form = _read_scope(project, self.check(RunInput))
-        plan: RunPlan = plan_of(project, scope, form.cleaned_data["via"])
-        return Response(PlanShape(plan).data)
+        form = _run_form(project, self.check(RunInput))
+        return Response(PlanShape(plan_of(project, form.scope(), form.cleaned_data["via"])).data)
 
 
 class RunView(RunsApi):
@@ -478,15 +470,13 @@ def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment],
     return answers_of(project, replace(form.selection(), only=sent.get("judgment"))), form
 
 
-def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:
-    page = run_form(project, None)
+def _run_form(project: Project, sent: dict[str, Any]) -> RunForm:
+    page = RunForm(None, project=project)
     # A request that names no judges or dimensions gets the ones that the page would select.
     usual = {name: page.get_initial_for_field(page.fields[name], name) for name in ("judges", "dimensions")}
     usual["judges"] = [judge.pk for judge in usual["judges"]]
-    form = valid(run_form(project, {**usual, **sent}))
-    return scope_of(project, form), form
+    return valid(RunForm({**usual, **sent}, project=project))
 
 
 def _detail(run: Run, *, status: int = 200) -> Response:
-    progress: RunProgress = progress_of([run])[0]
-    return Response(RunDetail(progress).data, status=status)
+    return Response(RunDetail(run_progress(run)).data, status=status)

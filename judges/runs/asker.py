@@ -208,14 +208,17 @@ class Asker:
         failed, limiter.last_failure = limiter.last_failure, None
         if failed is None:  # answered in the meantime
             return False
-        pk, wait = self._endpoint.pk, failed.asked_to_wait
-        return silence.note_failure(endpoint=pk, sentence=failed.sentence, asked_to_wait=wait)
+        # A server that asks to wait is reachable, and accepts no calls yet.
+        asked_to_wait = failed.wait is not None
+        return silence.note_failure(
+            endpoint=self._endpoint.pk, sentence=failed.sentence, asked_to_wait=asked_to_wait
+        )
 
     def _renew(self) -> bool:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""
         endpoint = self._endpoint
         # A copy of the values: the event loop changes the dictionary while this thread reads it.
-        runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())}) or [self._run]
+        runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())})
         if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
             return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()

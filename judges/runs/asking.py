@@ -22,7 +22,7 @@ from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
 from judges.methods.steps import MethodStep
-from judges.runs.pacing import FailedCall, RunMustStop, RunPace, Stopped
+from judges.runs.pacing import RunMustStop, RunPace, Stopped
 
 MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
@@ -37,20 +37,18 @@ async def ask_together(
     client: Client,
     pace: RunPace,
     deliver: Callable[[Outcome], None],
-    *,
-    longest: float,
 ) -> None:
     """Make the call for several judgments: several dimensions of an item, or samples of one unit.
 
     Samples missing from the reply get individual calls. Each outcome is delivered immediately. A paid reply
     pending a second call is also delivered when a later call ends the run or the task is cancelled. Judgments
-    without a call have no outcome. longest: the maximum duration of a call, in seconds. Raises RunMustStop.
+    without a call have no outcome. Raises RunMustStop.
     """
     # One reply answers all of these, so they are asked once, without `n`.
     if works[0].shared is not None:
-        await _ask_all([Asking(works)], client, pace, deliver, longest)
+        await _ask_all([Asking(works)], client, pace, deliver)
         return
-    replies = await _samples(works, client, pace, longest) if len(works) > 1 else []
+    replies = await _samples(works, client, pace) if len(works) > 1 else []
     left = []
     for work, reply in zip_longest(works, replies or []):
         # The question carries `n` here: the parameters are stored as they were sent.
@@ -70,40 +68,29 @@ async def ask_together(
         if replies is None and outcome.status in (Judgment.Status.DONE, Judgment.Status.UNREADABLE):
             pace.limiter.models_without_n.add(works[0].question.model)
 
-    await _ask_all(left, client, pace, deliver_one, longest)
+    await _ask_all(left, client, pace, deliver_one)
 
 
 async def _ask_all(
-    calls: Sequence["Asking"],
-    client: Client,
-    pace: RunPace,
-    deliver: Callable[[Outcome], None],
-    longest: float,
+    calls: Sequence["Asking"], client: Client, pace: RunPace, deliver: Callable[[Outcome], None]
 ) -> None:
     """Make the calls in sequence; on an early end, deliver replies that are paid and not stored.
 
     It ends when the server rejects the judge: see `commands.outcomes`.
     """
-    left, is_rejected = deque(calls), False
-
-    def deliver_one(outcome: Outcome) -> None:
-        nonlocal is_rejected
-        is_rejected = is_rejected or outcome.problem == Judgment.Problem.REJECTED
-        deliver(outcome)
-
+    left = deque(calls)
     try:
-        while left and not is_rejected:
-            await left[0].ask(client, pace, deliver_one, longest=longest)
-            left.popleft()
+        while left:
+            await left[0].ask(client, pace, deliver)
+            if left.popleft().is_rejected:
+                break
     finally:
         for asking in left:
             for outcome in asking.unstored_replies:
                 deliver(outcome)
 
 
-async def _samples(
-    works: Sequence[JudgmentWork], client: Client, pace: RunPace, longest: float
-) -> list[Reply] | None:
+async def _samples(works: Sequence[JudgmentWork], client: Client, pace: RunPace) -> list[Reply] | None:
     """Return the replies of one call for all; empty if it failed, because individual calls may succeed.
 
     None if the server rejects it without naming its content as the reason.
@@ -111,7 +98,7 @@ async def _samples(
     question, waits = replace(works[0].question, n=len(works)), 0
     while waits < MAX_WAITS and question.model not in pace.limiter.models_without_n:
         try:
-            return await _answer(replace(works[0], question=question), client, pace, longest)
+            return await _answer(replace(works[0], question=question), client, pace)
         except Stopped:
             return []
         except RequestFailed as error:
@@ -133,10 +120,9 @@ class Asking:
         self._open = [_Unanswered(work, first) for work in works]
         self._calls_before = self._calls = max(each.calls_before for each in self._open)
         self._waits, self._pause = 0, 0.0
+        self.is_rejected = False  # whether the server rejects the judge
 
-    async def ask(
-        self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None], *, longest: float
-    ) -> None:
+    async def ask(self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None]) -> None:
         """Ask until all have an outcome, once more after a reply without a usable score if it may vary.
 
         When calls are stopped, what was asked without an outcome is put back as planned, with its calls
@@ -145,7 +131,7 @@ class Asking:
         """
         try:
             while self._open and self._calls < MAX_ATTEMPTS and self._waits < MAX_WAITS:
-                await self._ask_once(client, pace, deliver, longest)
+                await self._ask_once(client, pace, deliver)
         except Stopped:
             calls = self._calls - self._calls_before
             # The failures of an unreachable server are no evidence about a judgment. One of them counts
@@ -162,13 +148,11 @@ class Asking:
         """Replies without a usable score that is not stored yet, planned to be asked for once more."""
         return [reply for each in self._open if (reply := each.unstored_reply)]
 
-    async def _ask_once(
-        self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None], longest: float
-    ) -> None:
+    async def _ask_once(self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None]) -> None:
         try:
             if self._pause:
                 await pace.sleep(self._pause)
-            (reply,) = await _answer(self._work, client, pace, longest)
+            (reply,) = await _answer(self._work, client, pace)
         except RequestFailed as error:
             failed = error
             self._note_failure(failed)
@@ -185,6 +169,7 @@ class Asking:
         self._open = [each for each, outcome in outcomes if outcome is None]
         for _, outcome in outcomes:
             if outcome is not None:
+                self.is_rejected = self.is_rejected or outcome.problem == Judgment.Problem.REJECTED
                 deliver(outcome)
 
     def _note_failure(self, error: RequestFailed) -> None:
@@ -204,9 +189,7 @@ class _Unanswered:
     def __init__(self, work: JudgmentWork, first: Outcome | None) -> None:
         self._work = work
         self._unreadable = first or work.unreadable
-        spent = work.chain.spent if work.chain else None
-        earlier = self._unreadable.earlier if self._unreadable else spent
-        self._spent = replace(_new_outcome(work), earlier=earlier)
+        self._spent = replace(_new_outcome(work), earlier=work.spent_before)
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
         self._attempts_before = self._spent.attempts
@@ -278,11 +261,11 @@ def _new_outcome(work: JudgmentWork) -> Outcome:
     )
 
 
-async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: float) -> list[Reply]:
+async def _answer(work: JudgmentWork, client: Client, pace: RunPace) -> list[Reply]:
     question, model = work.question, work.question.model
     async with pace.call(model) as began:
         try:
-            replies = await _call(question, client, longest)
+            replies = await _call(question, client)
         except RequestFailed as error:
             if work.first_of and error.concerns_judge:  # the others of the run may be answered
                 raise
@@ -293,7 +276,7 @@ async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: fl
                 advice = gettext("Make a judge without structured output, or of another model.")
                 raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
-                pace.limiter.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
+                pace.limiter.last_failure = error
             # All may be rejected for the same reason; several samples for being several, and a filter checks
             # each output.
             elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
@@ -310,14 +293,15 @@ async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: fl
     return replies
 
 
-async def _call(question: Question, client: Client, longest: float) -> list[Reply]:
+async def _call(question: Question, client: Client) -> list[Reply]:
     # The client's own timeout begins anew with each byte: a server that sends blanks to keep the line alive
     # would be in flight, and hold up a worker that stops, for ever.
     try:
-        async with asyncio.timeout(longest + LATE):
+        async with asyncio.timeout(client.timeout_seconds + LATE):
             return await client.ask_samples(question)
     except TimeoutError:
-        raise RequestFailed(gettext("No answer within {seconds:g} s.").format(seconds=longest)) from None
+        message = gettext("No answer within {seconds:g} s.").format(seconds=client.timeout_seconds)
+        raise RequestFailed(message) from None
 
 
 def _add_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:

@@ -7,7 +7,7 @@ another submission the worker checks with the provider for an existing batch.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from itertools import islice
@@ -21,11 +21,10 @@ from django.utils.translation import gettext, gettext_lazy
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.dialects.base import BatchClient, BatchSubmission, Dialect, RemoteBatch
+from judges.endpoints.dialects.base import BatchClient, Dialect, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed, failure_of
 from judges.endpoints.keys import server_of
-from judges.endpoints.questions import Reply
-from judges.endpoints.work import JudgmentWork
+from judges.endpoints.questions import Question, Reply
 from judges.runs.commands import batches, endings
 from judges.runs.commands.silence import no_answer_from, patience_of, resume_run
 from judges.runs.pacing import MAX_CONSECUTIVE_REFUSALS
@@ -40,7 +39,7 @@ WITHOUT_REPLY = {
     "expired": gettext_lazy("The batch expired before its turn came."),
     "cancelled": gettext_lazy("The batch was cancelled before its turn came."),
 }
-PORTION = 500  # judgments that are in memory at the same time
+PORTION = 500  # requests or replies that are in memory at the same time
 SOONEST, LATEST = timedelta(seconds=5), timedelta(minutes=1)
 
 
@@ -113,14 +112,14 @@ def _was_cancelled(batch: Batch) -> bool:
 
 
 def _upload(batch: Batch, client: BatchClient) -> bool:
-    judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
-    if _was_cancelled(batch) or not judgments:
+    calls = batches.calls_in(batch)
+    if _was_cancelled(batch) or not calls:
         batches.drop(batch, gettext("The run was cancelled before this was uploaded."))
         return False
     with TemporaryFile() as file:
-        requests, written = write_requests(judgments, file, _dialect(batch), str(batch.pk))
-        if written < len(judgments):
-            batches.shorten(batch, kept=judgments[:written])
+        requests = write_requests(calls, file, _dialect(batch), str(batch.pk))
+        if requests < len(calls):
+            batches.shorten(batch, without=calls[requests:])
         # A provider without tokens finds a batch by this number, so it must be exact.
         if requests != batch.requests:
             batches.note(batch, requests=requests)
@@ -137,12 +136,11 @@ def _dialect(batch: Batch) -> Dialect:
 def _create(batch: Batch, client: BatchClient) -> RemoteBatch:
     """Submit a batch; if nothing was uploaded, write its requests again, in the same order."""
     if client.uploads:
-        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model))
-    judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
+        return client.create(batch.input_file, str(batch.pk), batch.model)
     with TemporaryFile() as file:
-        write_requests(judgments, file, _dialect(batch), str(batch.pk))
+        write_requests(batches.calls_in(batch), file, _dialect(batch), str(batch.pk))
         file.seek(0)
-        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model, file))
+        return client.create(batch.input_file, str(batch.pk), batch.model, file)
 
 
 def _submit(batch: Batch, client: BatchClient) -> bool:
@@ -286,36 +284,29 @@ def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
 # The lines of a batch's files: requests to the provider, and its replies to them.
 
 
-def write_requests(judgments: list[int], into: IO[bytes], dialect: Dialect, batch: str) -> tuple[int, int]:
-    """Write the judgments' requests in order, until the file is full, one at least.
+def write_requests(calls: Sequence[Sequence[int]], into: IO[bytes], dialect: Dialect, batch: str) -> int:
+    """Write the request of each call in order, until the file is full, one at least; return their number.
 
-    Return the numbers of requests and of their judgments. The key of a request for several judgments is the
-    first of them.
+    The key of a request for several judgments is the first of them.
     """
-    requests = written = size = 0
-    for works in _calls(judgments):
-        key = dialect.batch_key(batch, works[0].judgment)
-        request = dialect.batch_request(key, works[0].question)
+    requests = size = 0
+    for key, question in _questions(calls):
+        request = dialect.batch_request(dialect.batch_key(batch, key), question)
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         size += len(line)
         if requests and size > dialect.batch_bytes:
             break
         into.write(line)
-        requests, written = requests + 1, written + len(works)
-    return requests, written
+        requests += 1
+    return requests
 
 
-def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
-    """Yield the work of each call; memory holds only one portion and the call before it."""
-    begun: list[JudgmentWork] = []
-    for start in range(0, len(judgments), PORTION):
-        for work in work_of(judgments[start : start + PORTION]):
-            if begun and (work.shared is None or work.shared != begun[0].shared):
-                yield begun
-                begun = []
-            begun.append(work)
-    if begun:
-        yield begun
+def _questions(calls: Sequence[Sequence[int]]) -> Iterator[tuple[int, Question]]:
+    """Yield the first judgment of each call and its question; memory holds only one portion."""
+    for start in range(0, len(calls), PORTION):
+        firsts = [call[0] for call in calls[start : start + PORTION]]
+        questions = {work.judgment: work.question for work in work_of(firsts)}
+        yield from ((first, questions[first]) for first in firsts)
 
 
 def portions(lines: Iterable[bytes], dialect: Dialect) -> Iterator[dict[int, Reply | RequestFailed]]:

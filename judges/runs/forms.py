@@ -1,26 +1,35 @@
 """Forms of runs: scope, budget and corrections."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
-from annotate.core.page import query_of
+from annotate.core.page import offer_choices, query_of
 from annotate.items.forms import ItemFilterForm
 from annotate.items.queries import select_keys
 from judges.core.errors import invalid_field
 from judges.core.models import Judge, Judgment, Run
+from judges.core.specification import Scope
+from judges.endpoints.queries import usable_judges
 from judges.methods import METHODS
 from judges.runs.queries.drift import LEAST_ITEMS, USUAL_DAYS, USUAL_ITEMS
 from judges.runs.queries.judgments import AnswerSelection, Selection
-from judges.runs.queries.samples import MOST_DOCUMENTS, MOST_ITEMS, NamedPair, Pair, drawable_documents
+from judges.runs.queries.samples import (
+    MOST_DOCUMENTS,
+    MOST_ITEMS,
+    Pair,
+    all_pairs,
+    drawable_documents,
+    neighbouring_pairs,
+)
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -29,6 +38,7 @@ WAYS = [
     (Run.Via.CALLS, Run.Via.CALLS.label),
     (Run.Via.BATCH, _("the batch interface (half the price, up to 24 hours)")),
 ]
+_was_asked = Exists(Judgment.objects.filter(judge=OuterRef("pk")))
 _HOW = ("budget", "via", "keeps_messages", "reuses_answers")
 
 
@@ -97,10 +107,8 @@ class SelectionForm(JudgeChoiceForm):
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
         super().__init__(entered, project=project)
-        dimension = self.fields["dimension"]
-        assert isinstance(dimension, forms.ChoiceField)
-        keys = list(project.dimensions.values_list("key", "name"))
-        dimension.choices = [("", gettext("all dimensions")), *keys]
+        keys = project.dimensions.values_list("key", "name")
+        offer_choices(self, "dimension", [("", gettext("all dimensions")), *keys])
 
     def selection(self) -> Selection:
         """Return the cleaned data as the selection of a query."""
@@ -202,13 +210,13 @@ class RunForm(forms.Form):
         entered: Mapping[str, Any] | None,
         *,
         project: Project,
-        judges: QuerySet[Judge],
-        dimensions: Sequence[tuple[str, str]],
-        pairs: Sequence[NamedPair],
         begins_with: Mapping[str, Any] | None = None,
     ) -> None:
+        judges = usable_judges(project)
+        dimensions = list(project.dimensions.values_list("key", "name"))
         usual: dict[str, Any] = {
-            "judges": lambda: _not_asked_yet(judges) or list(judges)[:1],  # a preview asks for none
+            # A preview asks for none of these.
+            "judges": lambda: list(judges.exclude(_was_asked)) or list(judges)[:1],
             "dimensions": [key for key, _ in dimensions],
             "pairs": "all",
             "via": Run.Via.CALLS,
@@ -216,19 +224,19 @@ class RunForm(forms.Form):
         super().__init__(entered, initial={**usual, **(begins_with or {})})
         self._project = project
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
-        self._pairs = {f"{each.pair[0]}-{each.pair[1]}": each for each in pairs}
-        asked, scope, chosen = (self.fields[name] for name in ("judges", "dimensions", "chosen_pairs"))
+        pairs = all_pairs(project)
+        self._pairs = {f"{first}-{second}": (first, second) for first, second in pairs}
+        asked = self.fields["judges"]
         assert isinstance(asked, forms.ModelMultipleChoiceField)
-        assert isinstance(scope, forms.MultipleChoiceField)
-        assert isinstance(chosen, forms.MultipleChoiceField)
-        asked.queryset, scope.choices = judges, dimensions
+        asked.queryset = judges
+        offer_choices(self, "dimensions", dimensions)
+        offer_choices(self, "chosen_pairs", ((key, pairs[pair]) for key, pair in self._pairs.items()))
         # The help names how many documents there are, since only these can be sampled.
         drawable = len(drawable_documents(project, [key for key, _ in dimensions]))
         self.fields["documents"].help_text = gettext(
             "Size of a random sample of the {count:,} documents that results use: rated by people, outside "
             "development. A larger sample later only adds new items. Empty: all documents."
         ).format(count=drawable)
-        chosen.choices = [(key, each.name) for key, each in self._pairs.items()]
 
     def clean(self) -> dict[str, Any]:
         """Reject a comparison without pairs."""
@@ -254,17 +262,17 @@ class RunForm(forms.Form):
         """Return the settings of the run: budget, interface, storage and reuse."""
         return {name: self.cleaned_data[name] for name in _HOW}
 
-    def single_pairs(self) -> list[Pair]:
-        """Return the individually selected pairs."""
-        return [self._pairs[key].pair for key in self.cleaned_data["chosen_pairs"]]
-
-    def all_pairs(self) -> list[Pair]:
-        """Return all pairs there are."""
-        return [each.pair for each in self._pairs.values()]
-
-
-def _not_asked_yet(judges: QuerySet[Judge]) -> list[Judge]:
-    return list(judges.exclude(Exists(Judgment.objects.filter(judge=OuterRef("pk")))))
+    def scope(self) -> Scope:
+        """Return the scope of a valid form. Raises RunRefusedError."""
+        data, pairs = self.cleaned_data, list[Pair]()
+        if data["pairs"] == "all":
+            pairs = list(self._pairs.values())
+        elif data["pairs"] == "neighbours":
+            pairs = list(neighbouring_pairs(self._project))
+        elif data["pairs"] == "chosen":
+            pairs = [self._pairs[key] for key in data["chosen_pairs"]]
+        judges, dimensions = list(data["judges"]), data["dimensions"]
+        return Scope(judges, dimensions, pairs, data["documents"], items=data["items"])
 
 
 def filtered_items(project: Project, query: str) -> list[int]:

@@ -18,6 +18,8 @@ from math import inf
 
 from django.utils.translation import gettext
 
+from judges.endpoints.failures import RequestFailed
+
 DECREASE = 0.85
 FIRST_RATE = 1.0  # calls per second if the server answered none before the error
 DOUBLED_IN = 2.0  # seconds
@@ -124,17 +126,6 @@ class ConsecutiveRefusals:
             raise RunMustStop(says.format(count=many, reason=sentence))
 
 
-@dataclass(frozen=True)
-class FailedCall:
-    """The reason why a call had no answer; `asked_to_wait`:
-
-    the server is reachable, and accepts no calls yet.
-    """
-
-    sentence: str
-    asked_to_wait: bool
-
-
 class RateLimiter:
     """The limits of one server for all runs that call it, and how their calls have fared.
 
@@ -154,7 +145,7 @@ class RateLimiter:
         self.calls_in_flight = calls_in_flight
         self.resting_until = 0.0
         self.models_without_n = set() if models_without_n is None else models_without_n
-        self.last_failure: FailedCall | None = None  # since the last answer, not stored yet
+        self.last_failure: RequestFailed | None = None  # since the last answer, not stored yet
         self.was_answered = False  # and that is not stored yet
         self.server_is_silent = False
         self.slowdowns: dict[str, Slowdown] = {}

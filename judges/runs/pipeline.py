@@ -339,8 +339,7 @@ class Pipeline:
             # back as well.
             judgments = {work.judgment for work in works}
             deliver = partial(self._take_outcome, judgments)
-            longest, client = self._endpoint.server.timeout_seconds, self._endpoint.client
-            self._in_flight.begin(ask_together(works, client, pace, deliver, longest=longest), judgments)
+            self._in_flight.begin(ask_together(works, self._endpoint.client, pace, deliver), judgments)
 
     def _take_outcome(self, unanswered: set[int], outcome: Outcome) -> None:
         unanswered.discard(outcome.judgment)

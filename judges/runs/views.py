@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -27,8 +27,6 @@ from judges.core.access import (
 from judges.core.errors import RunRefusedError
 from judges.core.models import DriftWatch, Judgment, Rereading, Run
 from judges.core.page import render_judges
-from judges.core.specification import Scope
-from judges.endpoints.queries import usable_judges
 from judges.runs.commands.corrections import (
     ANSWERED,
     ask_again,
@@ -71,7 +69,6 @@ from judges.runs.queries.judgments import (
 )
 from judges.runs.queries.pages import load_related, moves, run_lines, run_state
 from judges.runs.queries.plans import NOTHING_MISSING, plan_of
-from judges.runs.queries.samples import all_pairs, neighbouring_pairs
 
 # A project's runs: lists, progress, steering, and judgments without a value.
 
@@ -92,7 +89,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
     lines = run_lines(project)
     template = "judges/runs/runs.html#lines" if request.htmx else "judges/runs/runs.html"
     may_read = not rates_independently(request.user, project)
-    moving = any(moves(line.progress) for line in lines)
+    moving = any(moves(progress) for progress, _ in lines)
     context = {"lines": lines, "moves": moving, "may_read": may_read}
     return render_judges(request, project, template, context)
 
@@ -104,7 +101,7 @@ def run(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_judges(request.user, slug)
     template = "judges/runs/run.html#state" if request.htmx else "judges/runs/run.html"
     state = run_state(run_in(project, pk))
-    context = {"state": state, "budget_form": BudgetForm(initial=budget_of(state.run))}
+    context = {"state": state, "budget_form": BudgetForm(initial=budget_of(state["run"]))}
     return render_judges(request, project, template, context)
 
 
@@ -312,12 +309,14 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     if items := request.GET.get("items"):
         chosen["items"] = items
     choices_in = {**chosen, "documents": documents} if documents.isdecimal() else chosen
-    form = run_form(project, request.POST if request.method == "POST" else None, choices_in)
+    form = RunForm(
+        request.POST if request.method == "POST" else None, project=project, begins_with=choices_in
+    )
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
             # The same plan for the preview and before the start, so no run starts without its cost.
-            scope = scope_of(project, form)
+            scope = form.scope()
             plan = plan_of(project, scope, form.cleaned_data["via"])
             remarks = plan.remarks(form.cleaned_data["budget"])
             if "show" not in request.POST:
@@ -332,32 +331,6 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     status = 422 if form.errors and status == 200 else status
     context = {"form": form, "plan": plan, "remarks": [] if form.errors else remarks}
     return render_judges(request, project, template, context, status=status)
-
-
-def run_form(
-    project: Project, entered: Mapping[str, Any] | None, chosen: Mapping[str, Any] | None = None
-) -> RunForm:
-    """Return the form of a run with the project's choices; `chosen` contains its initial values."""
-    return RunForm(
-        entered,
-        project=project,
-        judges=usable_judges(project),
-        dimensions=list(project.dimensions.values_list("key", "name")),
-        pairs=all_pairs(project),
-        begins_with=chosen,
-    )
-
-
-def scope_of(project: Project, form: RunForm) -> Scope:
-    """Return the scope of a valid form. Raises RunRefusedError."""
-    data = form.cleaned_data
-    pairs = form.all_pairs() if data["pairs"] == "all" else []
-    if data["pairs"] == "neighbours":
-        pairs = [each.pair for each in neighbouring_pairs(project)]
-    elif data["pairs"] == "chosen":
-        pairs = form.single_pairs()
-    judges, dimensions = list(data["judges"]), data["dimensions"]
-    return Scope(judges, dimensions, pairs, data["documents"], items=data["items"])
 
 
 @login_required

@@ -2,6 +2,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.outbound import origin_of
+
 
 class Endpoint(models.Model):
     """A server of models with its URL, interface, limits and prices. `EndpointKey` stores its key."""
@@ -169,6 +171,11 @@ class EndpointKey(models.Model):
 
     def __str__(self) -> str:
         return self.origin
+
+    @property
+    def is_used(self) -> bool:
+        """Return True if the endpoint's URL still has the server for which the key was entered."""
+        return self.origin == origin_of(self.endpoint.base_url)
 
 
 class ModelPace(models.Model):

@@ -17,7 +17,6 @@ from judges.endpoints.dialects.base import (
     SCHEMA_NAME,
     BatchClient,
     BatchLine,
-    BatchSubmission,
     Dialect,
     Refused,
     RemoteBatch,
@@ -268,11 +267,17 @@ class MessageBatches(BatchClient):
         """Upload nothing: the submission contains the requests."""
         return "inline"
 
-    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
+    def create(
+        self,
+        input_file: str,  # noqa: ARG002
+        token: str,  # noqa: ARG002
+        model: str,  # noqa: ARG002
+        requests: IO[bytes] | None = None,
+        /,
+    ) -> RemoteBatch:
         """Submit requests; each of their ids starts with the token."""
-        requests = [json.loads(line) for line in submission.requests or ()]
         with self._sentences(self._no_batches):
-            return self._remote(self._batches.create(requests=requests))
+            return self._remote(self._batches.create(requests=[json.loads(line) for line in requests or ()]))
 
     def find(
         self, token: str, since: datetime, *, requests: int = 0, known: Collection[str] = ()

@@ -171,14 +171,6 @@ class RemoteBatch:
         return not self.has_ended and self.status != "cancelling"
 
 
-@dataclass(frozen=True)
-class BatchSubmission:
-    """The model of a batch, and the file of requests for interfaces without uploads."""
-
-    model: str
-    requests: IO[bytes] | None = None
-
-
 class BatchClient(ABC):
     """Submits files of requests to one server's batch interface and fetches the results.
 
@@ -202,8 +194,13 @@ class BatchClient(ABC):
     def upload(self, requests: IO[bytes]) -> str: ...
 
     @abstractmethod
-    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
-        """Submit requests as a batch that `find` can identify by its token."""
+    def create(
+        self, input_file: str, token: str, model: str, requests: IO[bytes] | None = None, /
+    ) -> RemoteBatch:
+        """Submit requests as a batch that `find` can identify by its token.
+
+        input_file: what `upload` returned; requests: the file, for interfaces without uploads.
+        """
 
     @abstractmethod
     def find(

@@ -1,6 +1,6 @@
 """Chat completions of OpenAI, vLLM, llama.cpp, Ollama, OpenRouter and most others."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -14,7 +14,6 @@ from judges.endpoints.dialects.base import (
     SCHEMA_NAME,
     BatchClient,
     BatchLine,
-    BatchSubmission,
     Dialect,
     RemoteBatch,
 )
@@ -34,11 +33,10 @@ from judges.endpoints.questions import (
     Reply,
     RequestProblem,
     Server,
-    Token,
     count_of,
     object_in,
     objects_in,
-    read_token,
+    read_tokens,
     share_tokens,
     text_of,
 )
@@ -117,7 +115,7 @@ class ChatCompletions(Dialect):
                     model=text_of(answer.get("model")),
                     system_fingerprint=text_of(answer.get("system_fingerprint")),
                     seconds=seconds,
-                    tokens=_tokens(object_in(choice.get("logprobs")).get("content")),
+                    tokens=read_tokens(_tokens(object_in(choice.get("logprobs")).get("content"))),
                 )
                 for choice in choices
             ]
@@ -180,15 +178,9 @@ def _read_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tokens(content: Any) -> tuple[Token, ...] | None:
-    try:
-        tokens = [
-            read_token(each["token"], ((other["token"], other["logprob"]) for other in each["top_logprobs"]))
-            for each in content or ()
-        ]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tuple(tokens) or None
+def _tokens(content: Any) -> Iterator[tuple[Any, Any]]:
+    for each in content or ():
+        yield each["token"], [(other["token"], other["logprob"]) for other in each["top_logprobs"]]
 
 
 class OpenAIBatches(BatchClient):
@@ -213,7 +205,7 @@ class OpenAIBatches(BatchClient):
                 raise RequestFailed(self._no_batches, fatal_for_run=True)
             return stored.id
 
-    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
+    def create(self, input_file: str, token: str, model: str, *_: object) -> RemoteBatch:  # noqa: ARG002
         with self._sentences(self._no_batches):
             return self._remote(
                 self._openai.batches.create(
@@ -224,14 +216,7 @@ class OpenAIBatches(BatchClient):
                 )
             )
 
-    def find(
-        self,
-        token: str,
-        since: datetime,
-        *,
-        requests: int = 0,  # noqa: ARG002
-        known: Collection[str] = (),  # noqa: ARG002
-    ) -> RemoteBatch | None:
+    def find(self, token: str, since: datetime, **_: object) -> RemoteBatch | None:
         with self._sentences():
             try:
                 for batch in self._openai.batches.list(limit=100):

@@ -1,7 +1,7 @@
 """Gemini's `generateContent`."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from judges.endpoints.dialects.base import (
     SCHEMA_NAME,
     BatchClient,
     BatchLine,
-    BatchSubmission,
     Dialect,
     Refused,
     RemoteBatch,
@@ -28,11 +27,10 @@ from judges.endpoints.questions import (
     Reply,
     RequestProblem,
     Server,
-    Token,
     count_of,
     object_in,
     objects_in,
-    read_token,
+    read_tokens,
     share_tokens,
     text_of,
 )
@@ -141,7 +139,7 @@ class Gemini(Dialect):
                     reasoning_tokens=thought,
                     model=text_of(answer.get("modelVersion")),
                     seconds=seconds,
-                    tokens=_tokens(object_in(candidate.get("logprobsResult"))),
+                    tokens=read_tokens(_tokens(object_in(candidate.get("logprobsResult")))),
                 )
                 for candidate in candidates
             ]
@@ -231,19 +229,11 @@ def _thinking(effort: str) -> dict[str, Any] | None:
     return {"thinkingLevel": effort.upper()}
 
 
-def _tokens(result: Mapping[str, Any]) -> tuple[Token, ...] | None:
-    try:
-        tokens = [
-            # The chosen token may be none of the likeliest.
-            read_token(
-                chosen["token"],
-                ((each["token"], each["logProbability"]) for each in [*top["candidates"], chosen]),
-            )
-            for chosen, top in zip(result["chosenCandidates"], result["topCandidates"], strict=True)
-        ]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tuple(tokens) or None
+def _tokens(result: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    for chosen, top in zip(result["chosenCandidates"], result["topCandidates"], strict=True):
+        # The chosen token may be none of the likeliest.
+        likeliest = [*top["candidates"], chosen]
+        yield chosen["token"], [(each["token"], each["logProbability"]) for each in likeliest]
 
 
 class GeminiBatches(BatchClient):
@@ -279,23 +269,14 @@ class GeminiBatches(BatchClient):
                 raise RequestFailed(self._no_batches, fatal_for_run=True)
             return stored.name
 
-    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
+    def create(self, input_file: str, token: str, model: str, *_: object) -> RemoteBatch:
         """Submit an uploaded file; the token becomes the display name of the batch."""
         with self._sentences(self._no_batches):
             return self._remote(
-                self._genai.batches.create(
-                    model=submission.model, src=input_file, config={"display_name": token}
-                )
+                self._genai.batches.create(model=model, src=input_file, config={"display_name": token})
             )
 
-    def find(
-        self,
-        token: str,
-        since: datetime,
-        *,
-        requests: int = 0,  # noqa: ARG002
-        known: Collection[str] = (),  # noqa: ARG002
-    ) -> RemoteBatch | None:
+    def find(self, token: str, since: datetime, **_: object) -> RemoteBatch | None:
         with self._sentences():
             for batch in self._genai.batches.list(config={"page_size": 100}):
                 if batch.display_name == token:

@@ -10,15 +10,21 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Dimension, System
+from annotate.core.models import Dimension, Project, System
+from annotate.core.page import offer_choices
 from judges.core.judge_settings import JUDGE_SETTINGS, SettingSection, names_of_settings
 from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import refuse_text
-from judges.endpoints.queries import has_structured_output, shipped_prompt, shipped_prompts_of
+from judges.endpoints.queries import (
+    SHIPPED_PROMPTS,
+    endpoints_of,
+    has_structured_output,
+    shipped_prompts_of,
+    templates_of,
+)
 from judges.methods import METHODS
 from judges.methods.reading.reader import LONGEST, problem_of_pattern
-from judges.methods.variants import VARIANTS
 
 SHIPPED = "shipped:"
 PAIR = "pair"
@@ -56,28 +62,23 @@ class JudgeForm(forms.Form):
     def __init__(
         self,
         *args: Any,
-        endpoints: QuerySet[Endpoint],
-        templates: Iterable[PromptTemplate],
-        dimensions: Sequence[Dimension],
-        systems: Sequence[System],
+        project: Project,
+        is_new: bool,
         reads: bool = False,
         may_be_pair: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._dimensions = dimensions
-        self._templates = {str(template.pk): template for template in templates}
-        endpoint, template = self.fields["endpoint"], self.fields["template"]
+        self._dimensions = list(project.dimensions.all())
+        self._templates = {str(template.pk): template for template in templates_of(project)}
+        endpoint = self.fields["endpoint"]
         assert isinstance(endpoint, forms.ModelChoiceField)
-        assert isinstance(template, forms.ChoiceField)
-        reference = self.fields["reference"]
-        assert isinstance(reference, forms.ChoiceField)
-        self._systems = {system.name: system for system in systems}
-        reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
-        endpoint.queryset = endpoints
+        self._systems = {system.name: system for system in project.systems.order_by("name")}
+        offer_choices(self, "reference", [("", gettext("none")), *((name, name) for name in self._systems)])
+        endpoint.queryset = endpoints_of(project, archived=False if is_new else None)
         # A pair consists of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
-        template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]
+        offer_choices(self, "template", [*(pair if may_be_pair else ()), *_choices(self._templates)])
         for field in self.fields.values():
             field.disabled = reads
 
@@ -199,9 +200,9 @@ def initial_judge(
     if judge is None:
         usual = {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
         usual |= {"asks_again": True, "structured": bool(endpoint and has_structured_output(endpoint))}
-        if shipped not in {*METHODS, *VARIANTS}:
+        if shipped not in SHIPPED_PROMPTS:
             return usual
-        settings = METHODS[shipped_prompt(shipped).method].usual_settings
+        settings = METHODS[SHIPPED_PROMPTS[shipped].method].usual_settings
         return {**usual, "template": f"{SHIPPED}{shipped}", **settings}
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
     values["stop"] = stop_lines(judge.stop)
@@ -219,7 +220,9 @@ def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple
     groups = []
     for key, method in METHODS.items():
         own = [(pk, str(template)) for pk, template in templates.items() if template.method == key]
-        shipped = [(f"{SHIPPED}{each.key}", f"{each.title}, as shipped") for each in shipped_prompts_of(key)]
+        shipped = [
+            (f"{SHIPPED}{prompt.key}", f"{title}, as shipped") for prompt, title in shipped_prompts_of(key)
+        ]
         groups.append((method.title(), [*shipped, *own]))
     return groups
 
@@ -332,9 +335,7 @@ class ShownOnForm(forms.Form):
 
     def __init__(self, *args: Any, dimensions: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["on_dimension"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = dimensions
+        offer_choices(self, "on_dimension", dimensions)
 
     def preview_choice(self, dimension: str = "") -> dict[str, Any]:
         """Return the dimension's key and the item's number, as a preview expects them.

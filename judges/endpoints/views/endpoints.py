@@ -25,7 +25,7 @@ from judges.core.access import endpoint_in, judge_in, may_change_judges, model_p
 from judges.core.models import Endpoint, Judge, Judgment, Panel
 from judges.core.page import render_judges
 from judges.core.specification import JudgeSpec
-from judges.endpoints.archiving import Archived, archive, delete_unused, unarchive
+from judges.endpoints.archiving import Archived, archive, delete_unused, kind_of_archived, unarchive
 from judges.endpoints.commands import (
     add_endpoint,
     add_judge,
@@ -48,15 +48,12 @@ from judges.endpoints.queries import (
     judgments_by_status,
     method_label,
     shipped_prompts_of,
-    templates_of,
     usual_trial,
 )
 from judges.methods import METHODS
 
-Address = tuple[str | int, ...]
 
-
-def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> HttpResponse:
+def archive_or_restore(request: Request, kept: Archived) -> HttpResponse:
     """Archive an object, or unarchive it if it is archived, and redirect to its page."""
     by = request_user(request)
     with MessageOutcome(request):
@@ -67,17 +64,17 @@ def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> Http
             unarchive(kept=kept, by=by)
             said = gettext("{name} is offered again.")
         messages.success(request, said.format(name=kept.name))
-    return redirect(*map(str, to))
+    return redirect(kind_of_archived(kept), kept.project.slug, kept.pk)
 
 
-def delete_and_lead_to(request: Request, unused: Archived, *, to: Address, back: Address) -> HttpResponse:
+def delete_and_show_list(request: Request, unused: Archived) -> HttpResponse:
     """Delete an unused object and redirect to the list, or report the object that refers to it."""
-    next_page = back
+    kind, slug, pk = kind_of_archived(unused), unused.project.slug, unused.pk
     with MessageOutcome(request):
         delete_unused(unused=unused, by=request_user(request))
         messages.success(request, gettext("{name} is deleted.").format(name=unused.name))
-        next_page = to
-    return redirect(*map(str, next_page))
+        return redirect(f"{kind}s", slug)
+    return redirect(kind, slug, pk)
 
 
 @login_required
@@ -120,7 +117,7 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
     context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
     if lists_models:
-        context["found"] = find_models(endpoint=tried)
+        context["models"], context["models_problem"] = find_models(endpoint=tried)
     elif form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
     context = {**_context(request, tried), **context}
@@ -131,15 +128,13 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_archive(request: Request, slug: str, pk: int) -> HttpResponse:
-    kept = endpoint_in(project_for_admin(request.user, slug), pk)
-    return archive_or_restore(request, kept, to=("endpoint", slug, pk))
+    return archive_or_restore(request, endpoint_in(project_for_admin(request.user, slug), pk))
 
 
 @login_required
 @require_POST
 def endpoint_delete(request: Request, slug: str, pk: int) -> HttpResponse:
-    unused = endpoint_in(project_for_admin(request.user, slug), pk)
-    return delete_and_lead_to(request, unused, to=("endpoints", slug), back=("endpoint", slug, pk))
+    return delete_and_show_list(request, endpoint_in(project_for_admin(request.user, slug), pk))
 
 
 @login_required
@@ -272,15 +267,13 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def judge_archive(request: Request, slug: str, pk: int) -> HttpResponse:
-    kept = judge_in(project_for_admin(request.user, slug), pk)
-    return archive_or_restore(request, kept, to=("judge", slug, pk))
+    return archive_or_restore(request, judge_in(project_for_admin(request.user, slug), pk))
 
 
 @login_required
 @require_POST
 def judge_delete(request: Request, slug: str, pk: int) -> HttpResponse:
-    unused = judge_in(project_for_admin(request.user, slug), pk)
-    return delete_and_lead_to(request, unused, to=("judges", slug), back=("judge", slug, pk))
+    return delete_and_show_list(request, judge_in(project_for_admin(request.user, slug), pk))
 
 
 def _show_self_consistency(request: Request, project: Project, judge: Judge) -> HttpResponse:
@@ -303,18 +296,14 @@ def _edit_judge(
 ) -> HttpResponse:
     counts = judgments_by_status(edited) if edited else []
     dimensions = list(project.dimensions.all())
-    endpoints = endpoints_of(project, archived=None if edited else False)
+    endpoint = None if edited else endpoints_of(project).first()
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
-        endpoints=endpoints,
-        templates=templates_of(project),
-        dimensions=dimensions,
-        systems=list(project.systems.order_by("name")),
+        project=project,
+        is_new=edited is None,
         reads=bool(counts) or not may_change_judges(request.user, project),
         may_be_pair=edited is None,
-        initial=initial_judge(
-            edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoints.first()
-        ),
+        initial=initial_judge(edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoint),
     )
     status = 422 if form.is_bound else 200
     try:

@@ -47,7 +47,7 @@ from judges.methods.reading.reader import problem_of_pattern
 @require_GET
 def templates(request: Request, slug: str) -> HttpResponse:
     project = project_for_judges(request.user, slug)
-    shipped = [(method, list(shipped_prompts_of(key))) for key, method in METHODS.items()]
+    shipped = [(method, shipped_prompts_of(key)) for key, method in METHODS.items()]
     context = {"templates": templates_of(project), "shipped": shipped}
     return render_judges(request, project, "judges/endpoints/templates.html", context)
 
@@ -149,30 +149,6 @@ def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-@dataclass(frozen=True)
-class StepsOfPage:
-    """The evaluation steps on a prompt's page: the latest job, and the permission to start one.
-
-    form: None if no judge can be called or the reader lacks the permission. calls: the number of dimensions
-    without a wording. is_schema: True if the model writes a schema instead, in one call.
-    """
-
-    latest: StepsWriting | None
-    form: StepsForm | None
-    calls: int
-    is_schema: bool
-
-    @property
-    def moves(self) -> bool:
-        """Return True if a worker runs it, or should."""
-        return self.latest is not None and self.latest.status in StepsWriting.UNDER_WAY
-
-    @property
-    def waits_for_worker(self) -> bool:
-        """Return True if no worker has reported for too long."""
-        return self.moves and is_silent(self.latest)
-
-
 @login_required
 @require_http_methods(["GET", "POST"])
 def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
@@ -194,16 +170,29 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
     return render_judges(request, project, "judges/endpoints/_steps.html", context)
 
 
-def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> StepsOfPage | None:
-    """Return the steps for the page, None for a prompt without steps."""
+def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> dict[str, Any] | None:
+    """Return the steps for the page, None for a prompt without steps.
+
+    form: None if no judge can be called or the reader lacks the permission. calls: the number of dimensions
+    without a wording. is_schema: True if the model writes a schema instead, in one call. moves: True if a
+    worker runs it, or should.
+    """
     if not has_written_part(edited):
         return None
-    judges = usable_judges(project)
+    judges, latest = usable_judges(project), latest_steps_writing(edited)
     may_ask = may_change_judges(request.user, project) and judges.exists()
     keys = set(keys_of_dimensions(project.pk))
-    calls = 1 if writes_schema(edited) else len(keys - {int(pk) for pk in edited.wordings})
-    form = StepsForm(None, judges=judges) if may_ask and calls else None
-    return StepsOfPage(latest_steps_writing(edited), form, calls, writes_schema(edited))
+    is_schema = writes_schema(edited)
+    calls = 1 if is_schema else len(keys - {int(pk) for pk in edited.wordings})
+    moves = latest is not None and latest.status in StepsWriting.UNDER_WAY
+    return {
+        "latest": latest,
+        "form": StepsForm(None, judges=judges) if may_ask and calls else None,
+        "calls": calls,
+        "is_schema": is_schema,
+        "moves": moves,
+        "waits_for_worker": moves and is_silent(latest),
+    }
 
 
 def _entered_data(request: Request) -> tuple[Any, Any]:

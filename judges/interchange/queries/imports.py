@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from django.utils.translation import gettext
@@ -31,34 +31,13 @@ from judges.interchange.reading import (
 )
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading, Unreadable
-from judges.methods.scales import OwnScale
 
 Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by their numbers
 ALONE = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingJudgment:
-    """An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
-
-    value: float | None
-    reply: bytes | None
-
-
-@dataclass(slots=True)
-class JudgeRecord:
-    """A judge of the project or of the file; `pk` is None until it is written."""
-
-    pk: int | None
-    name: str
-    model: str
-    method: str
-    asks: bool = False
-    pattern: str = ""
-    scale: OwnScale | None = None
-    samples: int = 0
-    given: dict[tuple[Unit, int], ExistingJudgment] | None = None
-    rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a separate number
+Existing = tuple[float | None, bytes | None]
+"""An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +45,7 @@ class ResolvedJudgment:
     """A row with its resolved objects, and the parsed reply."""
 
     row: ImportedJudgment
-    judge: JudgeRecord
+    judge: Judge
     dimension: FrozenDimension
     item: ItemRecord
     other: ItemRecord | None
@@ -77,6 +56,11 @@ class ResolvedJudgment:
     def unit(self) -> Unit:
         return self.dimension.id, self.item.number, self.other.number if self.other else ALONE
 
+    @property
+    def content(self) -> Existing:
+        value = self.reading.value if isinstance(self.reading, Readable) else None
+        return value, None if self.row.reply is None else _digest(self.row.reply)
+
 
 class JudgmentCheck:
     """Checks rows and counts the judgments that they would create; an importer also writes them.
@@ -86,7 +70,7 @@ class JudgmentCheck:
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
-        self.catalogue = catalogue
+        self.project, self.catalogue = project, catalogue
         self.made, self.already_there = JudgmentCounts(), JudgmentCounts()
         self.unreadable = Causes()
         self._dimensions = {
@@ -94,10 +78,12 @@ class JudgmentCheck:
         }
         self._dimension_names = [each.name for each in guideline.dimensions]
         self._item_numbers = catalogue.item_numbers
-        self.judges = {
-            judge.name: _known_judge(judge)
-            for judge in Judge.objects.filter(project=project).select_related("template")
-        }
+        judges = Judge.objects.filter(project=project).select_related("template")
+        self.judges = {judge.name: judge for judge in judges}
+        # By the judge's name, of the judges that the file names.
+        self.given: dict[str, dict[tuple[Unit, int], Existing]] = {}
+        # Rows of the file about a unit without a number of their own.
+        self._unnumbered: Counter[tuple[str, Unit]] = Counter()
 
     def take(self, row: ImportedJudgment) -> ResolvedJudgment:
         """Resolve a row. Raises RefusedFieldError for a name or value that the project does not have."""
@@ -113,15 +99,18 @@ class JudgmentCheck:
         item, other = self._items(row, method)
         judge = self._judge(row, method)
         unit = dimension.id, item.number, other.number if other else ALONE
-        sample = _sample(row, judge, unit)
+        sample = row.sample
+        if sample is None:
+            sample = self._unnumbered[judge.name, unit]
+            self._unnumbered[judge.name, unit] += 1
         taken = ResolvedJudgment(
             row, judge, dimension, item, other, sample, _reading(row, method, judge, dimension)
         )
         # New, the same as before, or contradictory: only a new one is written.
-        there = (judge.given or {}).get((unit, sample))
+        there = self.given[judge.name].get((unit, sample))
         if there is None:
             self.accept(taken)
-        elif _says_the_same(there, taken):
+        elif _says_the_same(there, taken.content):
             self.already_there.judgments += 1
         else:
             raise RefusedFieldError(
@@ -138,17 +127,19 @@ class JudgmentCheck:
 
     def accept(self, taken: ResolvedJudgment) -> None:
         """Count a judgment that the project does not have; an importer writes it."""
-        assert taken.judge.given is not None
         # Later rows of the file are compared with this one, too.
-        taken.judge.given[taken.unit, taken.sample] = _existing_judgment(taken)
+        self.given[taken.judge.name][taken.unit, taken.sample] = taken.content
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
         self.made.judgments += 1
         if isinstance(taken.reading, Unreadable):
             self.unreadable.add(RefusedLine(taken.row.line, "reply", taken.reading.reason))
 
-    def new_judge(self, name: str, model: str, method: Method) -> JudgeRecord:
+    def new_judge(self, name: str, model: str, method: Method) -> Judge:
         self.made.judges += 1
-        made = self.judges[name] = JudgeRecord(None, name, model, method.key, given={})
+        made = Judge(
+            project=self.project, name=name, model=model, method=method.key, max_tokens=method.max_tokens
+        )
+        self.judges[name], self.given[name] = made, {}
         return made
 
     def _dimension(self, row: ImportedJudgment, method: Method) -> FrozenDimension:
@@ -199,7 +190,7 @@ class JudgmentCheck:
         reason = gettext("The system has no text for this document in the project; import items first.")
         raise RefusedFieldError("document", reason, f"“{system}” on “{document}”")
 
-    def _judge(self, row: ImportedJudgment, method: Method) -> JudgeRecord:
+    def _judge(self, row: ImportedJudgment, method: Method) -> Judge:
         name = row.judge or f"{row.model}, {method.label}"
         judge = self.judges.get(name)
         if judge is None:
@@ -216,11 +207,11 @@ class JudgmentCheck:
                     raise RefusedFieldError("judge", reason, name)
             return self.new_judge(name, row.model, method)
         _refuse_other_judge(judge, row, method)
-        if judge.given is None:
-            judge.given = self._existing_judgments(judge)
+        if name not in self.given:
+            self.given[name] = self._existing_judgments(judge)
         return judge
 
-    def _existing_judgments(self, judge: JudgeRecord) -> dict[tuple[Unit, int], ExistingJudgment]:
+    def _existing_judgments(self, judge: Judge) -> dict[tuple[Unit, int], Existing]:
         numbers = self._item_numbers
         judgments = Judgment.objects.filter(judge=judge.pk)
         # A preview needs only the items of its first records.
@@ -233,28 +224,13 @@ class JudgmentCheck:
             if second is not None:
                 was_read = bool(reply) or status == Judgment.Status.UNREADABLE
                 digest = _digest(reply) if was_read else None
-                given[(dimension, numbers[item], second), sample] = ExistingJudgment(value, digest)
+                given[(dimension, numbers[item], second), sample] = value, digest
         return given
 
 
-def _known_judge(judge: Judge) -> JudgeRecord:
-    asks = judge.endpoint_id is not None
-    pattern = judge.template.pattern if judge.template else ""
-    return JudgeRecord(
-        judge.pk,
-        judge.name,
-        judge.model,
-        judge.method,
-        asks=asks,
-        pattern=pattern,
-        scale=judge.own_scale,
-        samples=judge.samples,
-    )
-
-
-def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Method) -> None:
+def _refuse_other_judge(judge: Judge, row: ImportedJudgment, method: Method) -> None:
     # The replies of its own calls have parameters and prompts, which imported ones lack.
-    if judge.asks:
+    if judge.endpoint_id is not None:
         raise RefusedFieldError(
             "judge",
             gettext(
@@ -289,22 +265,13 @@ def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Metho
         )
 
 
-def _sample(row: ImportedJudgment, judge: JudgeRecord, unit: Unit) -> int:
-    """Return a row's own number, or the count of earlier rows in the file about this unit."""
-    if row.sample is not None:
-        return row.sample
-    judge.rows[unit] += 1
-    return judge.rows[unit] - 1
-
-
-def _reading(
-    row: ImportedJudgment, method: Method, judge: JudgeRecord, dimension: FrozenDimension
-) -> Reading:
+def _reading(row: ImportedJudgment, method: Method, judge: Judge, dimension: FrozenDimension) -> Reading:
     """Return the judge's parse of a reply, or the value recorded instead of one."""
     # Replies are on the scale of the judge, which may differ from that of the dimension.
-    dimension = judge.scale.rescale(dimension) if judge.scale else dimension
+    dimension = judge.rescale(dimension)
     if row.reply is not None:
-        reading = method.read_with(judge.pattern, row.reply, dimension)
+        pattern = judge.template.pattern if judge.template else ""
+        reading = method.read_about(row.reply, dimension, [dimension], pattern=pattern)
         if row.value is not None:
             _refuse_disagreement(reading, row.value)
         return reading
@@ -323,17 +290,11 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
         raise RefusedFieldError("value", reason, f"{read} and {value:g}")
 
 
-def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
-    here = _existing_judgment(taken)
+def _says_the_same(there: Existing, here: Existing) -> bool:
     # Two replies are compared by their text, a reply and a bare value by the value.
-    if there.reply is not None and here.reply is not None:
-        return there.reply == here.reply
-    return there.value == here.value
-
-
-def _existing_judgment(taken: ResolvedJudgment) -> ExistingJudgment:
-    value = taken.reading.value if isinstance(taken.reading, Readable) else None
-    return ExistingJudgment(value, None if taken.row.reply is None else _digest(taken.row.reply))
+    if there[1] is not None and here[1] is not None:
+        return there[1] == here[1]
+    return there[0] == here[0]
 
 
 def _digest(reply: str) -> bytes:

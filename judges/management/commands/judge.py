@@ -333,8 +333,7 @@ def _work(run: int) -> None:
 def _pairs(project: Project, judges: Sequence[Judge], which: str) -> list[Pair]:
     if not any(METHODS[judge.method].asks_pairs for judge in judges):
         return []
-    found = neighbouring_pairs(project) if which == "neighbours" else all_pairs(project)
-    return [each.pair for each in found]
+    return list(neighbouring_pairs(project) if which == "neighbours" else all_pairs(project))
 
 
 def _judge(project: Project, name: str) -> Judge:

@@ -155,6 +155,14 @@ def json_value(text: str) -> Any:
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
+def json_list(text: str) -> list[Any]:
+    """Return the JSON list in a reply, also in a field of an object; an empty one if there is none."""
+    found = json_value(text)
+    if isinstance(found, dict):
+        found = next((each for each in found.values() if isinstance(each, list)), None)
+    return found if isinstance(found, list) else []
+
+
 def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
     """Return (answer, reason) of every JSON object in a reply with a field for an answer."""
     answers = []

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from itertools import accumulate, groupby, islice
+from itertools import chain, groupby
 from math import ceil
 from operator import itemgetter
 from statistics import fmean
@@ -19,9 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError, connections, transaction
-from django.db.models import Count, F, QuerySet, Sum, Value
-from django.db.models.expressions import Combinable, RawSQL
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -30,12 +28,12 @@ from judges.endpoints.failures import RequestFailed
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import estimated_tokens
 from judges.endpoints.questions import Reply, shares_of
-from judges.endpoints.work import JudgmentWork, Outcome
+from judges.endpoints.work import JudgmentWork, Outcome, Prices
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import endings, outcomes
 from judges.runs.commands.endings import pause_if_unreadable, used_up
 from judges.runs.commands.outcomes import give_back_answers
-from judges.runs.queries.calls import LOOKED_THROUGH, group_by_call, shared_calls, sizes_of_calls
+from judges.runs.queries.calls import LOOKED_THROUGH, SharedCalls, group_by_call, shared_calls
 from judges.runs.queries.plans import mean_usage
 from judges.runs.queries.runs import due_batches, open_batches
 from judges.runs.queries.samples import among
@@ -49,6 +47,8 @@ HELD_ANEW_EVERY = 5.0  # seconds; three of them may fail
 Status = Judgment.Status
 Said = Mapping[int, Reply | RequestFailed]
 """The replies or failures of judgments in a batch's output."""
+FREE: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
+"""How a judgment leaves a batch that had no reply to it."""
 CAUTION = Decimal("1.1")  # by which a batch may cost more than the mean of earlier answers says
 SAMPLED = 16  # number of prompts measured if a judge has not answered yet
 
@@ -90,9 +90,10 @@ def begin(*, run: int, holder: UUID) -> Batch | None:
         # Judgments may still return from a batch that is collected; then all are requested again together.
         same = open_batches(locked).filter(endpoint=endpoint, model=model)
         if not same.filter(status=Batch.Status.COLLECTING).exists():
-            shares, cost = _affordable(locked, list(group))
-            if shares:
-                return _new_batch(locked, shares, cost, holder)
+            judges = list(group)
+            chosen, cost = _affordable(locked, judges)
+            if chosen:
+                return _new_batch(locked, judges[0][0], chosen, cost, holder)
     # An open batch may cost less than its reservation, which frees a part of the budget.
     if planned and locked.budget and not open_batches(locked).exists():
         endings.stop_run(locked, used_up(locked.budget))
@@ -105,44 +106,57 @@ def _group(planned: tuple[Judge, int]) -> tuple[int, str]:
     return judge.endpoint_id, judge.model
 
 
-def _affordable(
-    run: Run, planned: Sequence[tuple[Judge, int]]
-) -> tuple[list[tuple[Judge, int]], Decimal | None]:
-    """Return the number of judgments of each judge within the file and the budget, and their maximum cost."""
+def _affordable(run: Run, planned: Sequence[tuple[Judge, int]]) -> tuple[list[int], Decimal | None]:
+    """Return the first judgments of each judge within the file and the budget, and their maximum cost."""
     room, left = MOST_REQUESTS, _remaining_budget(run)
-    sizes = shared_calls(run).sizes
-    shares: list[tuple[Judge, int]] = []
+    shared = shared_calls(run)
+    chosen: list[int] = []
     costs: list[Decimal | None] = []
     for judge, count in planned:
-        each, size = expected_cost(run, judge), sizes.get(judge.pk, 1)
+        each, size = expected_cost(run, judge), shared.sizes.get(judge.pk, 1)
         # A request about a few of a judge's dimensions is paid like one about all of them.
         calls = int(left / (each * size)) if left is not None and each else room
-        fit, asked = _first_that_fit(run, judge, min(count, room), calls, sizes)
-        if fit:
+        first, asked = _first_that_fit(run, judge, min(count, room), calls, shared)
+        if first:
             cost = None if each is None else each * size * asked
-            shares.append((judge, fit))
+            chosen += first
             costs.append(cost)
             # Each judge takes its share of the file and the budget before the next one.
-            room -= fit
+            room -= len(first)
             if left is not None:
                 left -= cost or 0
-        if fit < count:  # the file or the budget is full: cheaper judges behind do not overtake
+        if len(first) < count:  # the file or the budget is full: cheaper judges behind do not overtake
             break
-    return shares, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
+    return chosen, None if None in costs else sum((cost for cost in costs if cost), Decimal(0))
 
 
 def _first_that_fit(
-    run: Run, judge: Judge, room: int, calls: int, sizes: Mapping[int, int]
-) -> tuple[int, int]:
-    """Return the number of a judge's planned judgments in the first calls, and the number of these calls."""
-    if judge.pk not in sizes:
-        fit = min(room, calls)
-        return fit, fit
-    # Rows beyond the room show whether the last call fits with all of its judgments.
+    run: Run, judge: Judge, room: int, calls: int, shared: SharedCalls
+) -> tuple[list[int], int]:
+    """Return a judge's planned judgments in the first calls, and the number of calls that these cost.
+
+    Judgments of one request are included all or none.
+    """
     planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED).order_by("pk")
-    given = map(len, group_by_call(planned[: room + sizes[judge.pk]], {judge.pk}).values())
-    sums = [fit for fit in islice(accumulate(given), calls) if fit <= room]
-    return (sums[-1], len(sums)) if sums else (0, 0)
+    size, most = shared.sizes.get(judge.pk), min(room, calls)
+    if most <= 0:
+        return [], 0
+    if judge.pk not in shared.judges:
+        return list(planned.values_list("pk", flat=True)[:most]), most
+    # A call about a document counts once for each of its judgments.
+    limit = most if size is None else room
+    kept: list[int] = []
+    asked = 0
+    # Rows beyond the room show whether the last call fits with all of its judgments.
+    rows = planned[: limit + (size or LOOKED_THROUGH)]
+    for members in group_by_call(rows, shared.judges).values():
+        is_full = len(kept) + len(members) > limit or asked == calls
+        # The first request about a document is taken in any case, or a larger one would never be sent.
+        if is_full and (kept or size):
+            break
+        kept += members
+        asked += 1
+    return kept, asked if size else most
 
 
 def _remaining_budget(run: Run) -> Decimal | None:
@@ -153,46 +167,35 @@ def _remaining_budget(run: Run) -> Decimal | None:
     return max(run.budget - run.spent - (kept or Decimal(0)), Decimal(0))
 
 
-def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | None, holder: UUID) -> Batch:
-    # All judges of a batch have the same endpoint and model, as `begin` groups them.
-    now, judge = timezone.now(), shares[0][0]
+def _new_batch(run: Run, judge: Judge, chosen: list[int], cost: Decimal | None, holder: UUID) -> Batch:
+    # All judges of a batch have the endpoint and model of this one, as `begin` groups them.
+    now = timezone.now()
     assert judge.endpoint is not None
     batch = Batch.objects.create(
         run=run,
         endpoint=judge.endpoint,
         model=judge.model,
-        requests=sum(count for _, count in shares),
+        requests=len(chosen),
         expected_cost=cost,
         due_at=now,
         holder=holder,
         held_until=now + HELD,
     )
-    for of, count in shares:
-        planned = Judgment.objects.filter(run=run, judge=of, status=Status.PLANNED).order_by("pk")
-        shares_calls = of.asks_several or of.asks_of_documents
-        first: Any = _first_whole(planned, of, count) if shares_calls else planned.values("pk")[:count]
-        Judgment.objects.filter(pk__in=first).update(
-            status=Status.LEASED, lease=batch.pk, leased_until=now + KEPT
-        )
+    Judgment.objects.filter(pk__in=among(chosen)).update(
+        status=Status.LEASED, lease=batch.pk, leased_until=now + KEPT
+    )
     return batch
-
-
-def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQL:
-    """Return the first judgments of a judge; judgments of one request are included all or none."""
-    kept: list[int] = []
-    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
-    several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
-    for members in group_by_call(planned[: count + size], several, of_documents).values():
-        # The first request is taken in any case, or one larger than the limit would never be sent.
-        if kept and len(kept) + len(members) > count:
-            break
-        kept += members
-    return among(kept)
 
 
 def judgments_in(batch: Batch) -> QuerySet[Judgment]:
     """Return the judgments of a batch without an outcome yet."""
     return Judgment.objects.filter(run=batch.run_id, status=Status.LEASED, lease=batch.pk)
+
+
+def calls_in(batch: Batch) -> list[list[int]]:
+    """Return the judgments of each call of a batch; they may be far apart in the order of the plan."""
+    judgments = judgments_in(batch).order_by("pk")
+    return list(group_by_call(judgments, shared_calls(batch.run).judges).values())
 
 
 @contextmanager
@@ -232,9 +235,9 @@ def note(batch: Batch, **fields: Any) -> None:
 
 
 @transaction.atomic
-def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
-    """Release the judgments that did not fit into the file to later batches."""
-    _free(judgments_in(batch).filter(pk__gt=kept[-1]))
+def shorten(batch: Batch, *, without: Sequence[Sequence[int]]) -> None:
+    """Release the judgments of calls that did not fit into the file to later batches."""
+    _free(judgments_in(batch).filter(pk__in=among(list(chain.from_iterable(without)))))
 
 
 def store(*, batch: Batch, said: Said) -> None:
@@ -247,33 +250,21 @@ def store(*, batch: Batch, said: Said) -> None:
     # A worker without the hold does no harm here: only judgments still in the batch are written, once.
     said = _split_by_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
-    # The usage of earlier replies, which the write below replaces and `_add_usage_before` restores.
-    before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     run = Run.objects.get(pk=batch.run_id)
-    outcomes = [
-        _second_chance(work, outcome_of_reply(work, replies[work.judgment]), run)
-        for work in work_of(list(before))  # read before rows are locked, for it takes longest
-    ]
+    held = judgments_in(batch).filter(pk__in=replies).values_list("pk", flat=True)
+    prices = prices_of(batch.endpoint, batch.model).in_batches()
+    outcomes = []
+    for work in work_of(list(held)):  # read before rows are locked, for it takes longest
+        outcome = _add_usage_before(work, outcome_of_reply(work, replies[work.judgment]), prices)
+        outcomes.append(_second_chance(work, outcome, run))
     failures = {pk: each for pk, each in said.items() if isinstance(each, RequestFailed)}
     refused = {pk: each for pk, each in failures.items() if each.problem}
     unanswered = sorted((each.sentence, pk) for pk, each in failures.items() if pk not in refused)
     with transaction.atomic():
-        _store_replies(batch, outcomes, before)
+        _store_replies(batch, outcomes, prices)
         for pk, failed in refused.items():
-            # Mark judgments with rejected content as failed; an earlier unreadable reply stays.
-            judgments = judgments_in(batch).filter(pk=pk)
-            free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
             problem = failed.problem.value if failed.problem else ""
-            found = list(judgments.values_list("pk", flat=True))
-            judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
-            judgments.update(
-                status=Status.FAILED,
-                reason=failed.sentence,
-                problem=problem,
-                answered_at=timezone.now(),
-                **free,
-            )
-            give_back_answers(Judgment.objects.filter(pk__in=found, status=Status.FAILED))
+            _fail(judgments_in(batch).filter(pk=pk), failed.sentence, problem)
         # One update for each reason, of which many judgments may share one.
         for sentence, group in groupby(unanswered, key=itemgetter(0)):
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
@@ -284,17 +275,18 @@ def store(*, batch: Batch, said: Said) -> None:
 
 def _split_by_judgment(batch: Batch, said: Said) -> Said:
     """Return the result for each judgment of a request, whose key is the first of them, with their shares."""
-    shared = shared_calls(batch.run)
-    several, of_documents = shared.sizes, shared.of_documents
-    if not several and not of_documents:
+    shared = shared_calls(batch.run).judges
+    if not shared:
         return said
     held = judgments_in(batch).order_by("pk")
     # Judgments of one request are about one document, so only these documents are searched.
     documents = held.filter(pk__in=said).values("item__document")
-    sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
+    sharing = held.filter(judge__in=list(shared), item__document__in=documents)
     each_judgment = dict(said)
-    for first, *others in group_by_call(sharing, several, of_documents).values():
+    for first, *rest in group_by_call(sharing, shared).values():
         of_first = said.get(first)
+        # An older batch may have several requests about these judgments, and each reply was paid.
+        others = [judgment for judgment in rest if judgment not in said]
         if isinstance(of_first, Reply):
             shares = shares_of(of_first, 1 + len(others))
             each_judgment |= zip((first, *others), shares, strict=True)
@@ -303,7 +295,7 @@ def _split_by_judgment(batch: Batch, said: Said) -> Said:
     return each_judgment
 
 
-def _store_replies(batch: Batch, answered: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
+def _store_replies(batch: Batch, answered: Sequence[Outcome], prices: Prices) -> None:
     """Write outcomes of judgments that the batch still holds.
 
     Locks the run, so that each reply counts once.
@@ -311,9 +303,9 @@ def _store_replies(batch: Batch, answered: Sequence[Outcome], before: Mapping[in
     Run.objects.select_for_update().get(pk=batch.run_id)
     # `outcomes.store` counts the cost also for expired leases, because the call was paid. The same output of
     # a batch may be read twice, by two workers or after a crash, and is paid once.
-    held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
+    wanted = [outcome.judgment for outcome in answered]
+    held = set(judgments_in(batch).filter(pk__in=wanted).values_list("pk", flat=True))
     kept = [outcome for outcome in answered if outcome.judgment in held]
-    prices = prices_of(batch.endpoint, batch.model).in_batches()
     outcomes.store(
         run=batch.run_id,
         endpoint=batch.endpoint_id,
@@ -321,8 +313,14 @@ def _store_replies(batch: Batch, answered: Sequence[Outcome], before: Mapping[in
         outcomes=kept,
         prices_of=lambda _: prices,
     )
-    for outcome in kept:
-        _add_usage_before(before[outcome.judgment])
+
+
+def _add_usage_before(work: JudgmentWork, outcome: Outcome, prices: Prices) -> Outcome:
+    """Let the usage of earlier replies to the same judgment count; an unknown part makes the sum unknown."""
+    earlier = work.spent_before
+    if earlier is None or outcome.input_tokens is None or outcome.output_tokens is None:
+        return outcome
+    return replace(outcome, earlier=earlier if prices.are_known else replace(earlier, cost=None))
 
 
 def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
@@ -334,39 +332,23 @@ def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
     return outcome
 
 
-def _add_usage_before(row: Judgment) -> None:
-    """Add the usage of earlier replies to the same judgment; an unknown part makes the sum unknown."""
-    if row.input_tokens is None or row.output_tokens is None:
-        return
-    Judgment.objects.filter(pk=row.pk).update(
-        input_tokens=F("input_tokens") + row.input_tokens,
-        output_tokens=F("output_tokens") + row.output_tokens,
-        cached_tokens=_plus("cached_tokens", row.cached_tokens),
-        reasoning_tokens=_plus("reasoning_tokens", row.reasoning_tokens),
-        cost=None if row.cost is None else F("cost") + row.cost,
-    )
-
-
-def _plus(column: str, before: int | None) -> Combinable:
-    """Return a count of tokens plus earlier ones; a server may report it for one call and not for another."""
-    return F(column) if before is None else Coalesce(column, Value(0)) + before
-
-
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
     """Plan judgments without a reply again, or give them up after the maximum number of calls."""
-    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
-    # Each update removes its rows from `judgments` (they are leased no more), so the next one applies to the
-    # others: first the judgments with an unreadable reply, which stay unreadable, then the ones without any.
-    tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
-    tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
     reason = gettext("{calls} calls failed. The last one: {reason}").format(
         calls=MAX_ATTEMPTS, reason=sentence
     )
-    runs = set(tired.values_list("run", flat=True))
-    tired.update(status=Status.FAILED, reason=reason, answered_at=timezone.now(), **free)
-    if runs:
-        give_back_answers(Judgment.objects.filter(run__in=runs, status=Status.FAILED))
-    judgments.update(status=Status.PLANNED, **free)
+    _fail(judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1), reason)
+    judgments.update(status=Status.PLANNED, **FREE)
+
+
+def _fail(judgments: QuerySet[Judgment], reason: str, problem: str = "") -> None:
+    """End judgments without a reply; the ones with an unreadable reply stay unreadable."""
+    found = list(judgments.values_list("pk", flat=True))
+    # Each update removes its rows from `judgments`, as they are leased no more.
+    judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **FREE)
+    judgments.update(status=Status.FAILED, reason=reason, problem=problem, answered_at=timezone.now(), **FREE)
+    if found:
+        give_back_answers(Judgment.objects.filter(pk__in=among(found), status=Status.FAILED))
 
 
 @transaction.atomic

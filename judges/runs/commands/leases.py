@@ -47,12 +47,14 @@ def lock_endpoint(*, run: int, endpoint: int) -> Endpoint | None:
     return Endpoint.objects.select_for_update().get(pk=endpoint)
 
 
-def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
+def hold_endpoint(*, endpoint: Endpoint, run: int | None, holder: UUID) -> bool:
     """Take the lease of an endpoint, or renew it; return whether it is this holder's.
+
+    run: to which a new lease refers; None to renew only, if the caller has locked the endpoint alone.
 
     A worker that was silent for too long does not get it back from the next one. A worker of the version
     before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. A
-    probe keeps only a new worker away. The caller has called `lock_endpoint`.
+    probe keeps only a new worker away. With a run, the caller has called `lock_endpoint`.
     """
     now = timezone.now()
     # A probe has 0 slots, and does not stop a renewal by the worker that has the endpoint.
@@ -61,7 +63,7 @@ def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
         return False
     kept = {"places": endpoint.calls_in_flight, "alive_until": now + LEASE}
     if not LeaseHolder.objects.filter(pk=holder).update(**kept):
-        if others.exists():
+        if run is None or others.exists():
             return False
         LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, **kept)
     return True
@@ -228,10 +230,11 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
 def renew(*, endpoint: int, runs: Sequence[int], holder: UUID) -> bool:
     """Let the holder's leases run from now on: of the endpoint, and of judgments of these runs.
 
-    Return whether the endpoint is still its own. Locks the endpoint.
+    Return whether the endpoint is still its own. Locks the endpoint. A lease that is gone is not made again:
+    it would refer to a run, which this must not lock (`lock_endpoint`), because others may hold it for long.
     """
     server = Endpoint.objects.select_for_update().filter(pk=endpoint).first()
-    if server is None or not hold_endpoint(endpoint=server, run=runs[0], holder=holder):
+    if server is None or not hold_endpoint(endpoint=server, run=None, holder=holder):
         return False
     held = Judgment.objects.filter(run__in=runs, lease=holder, status=Status.LEASED)
     held.update(leased_until=timezone.now() + LEASE)

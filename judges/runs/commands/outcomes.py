@@ -1,7 +1,7 @@
 """What calls change in judgments: outcomes of leases, earlier answers, first judgments, removed replies."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -27,18 +27,8 @@ logger = logging.getLogger(__name__)
 _CALL = tuple(field.name for field in fields(Call))
 _COLUMNS = (
     *_CALL,
-    *(
-        "steps",
-        "steps_done",
-        "status",
-        "attempts",
-        "value",
-        "data",
-        "rationale",
-        "reply",
-        "reason",
-        "problem",
-    ),
+    *("steps", "steps_done", "status", "attempts", "value", "data", "rationale", "reply"),
+    *("reason", "problem"),
     *("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost", "seconds"),
     *("answered_at", "log_probabilities"),
 )
@@ -46,38 +36,17 @@ _WRITE = (
     f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "
     "lease = NULL, leased_until = NULL WHERE id = %s AND lease = %s"
 )
-PLAIN: dict[str, Any] = {
-    "reply": "",
-    "rationale": "",
-    "data": None,
-    "parameters": {},
-    "messages_hash": "",
-    "messages": None,
-    "asked_dimensions": [],
-    "steps": [],
-    "steps_done": 0,
-    "log_probabilities": None,
-    "finish_reason": "",
-    "refusal": "",
-    "returned_model": "",
-    "system_fingerprint": "",
-    "input_tokens": None,
-    "output_tokens": None,
-    "cached_tokens": None,
-    "reasoning_tokens": None,
-    "seconds": None,
-    "reused_from_id": None,
-    "attempts": 0,  # counted for each asking: its first calls that fail must not be its last
-    "is_corrected": False,
-}
-EMPTY: dict[str, Any] = {
-    **PLAIN,
-    "cost": None,
-    "answered_at": None,
-    "value": None,
-    "reason": "",
-    "problem": "",
-}
+_CHANGED = ("status", "value", "reason", "problem", "cost", "answered_at")
+
+
+def _defaults(names: Iterable[str]) -> dict[str, Any]:
+    found = [Judgment._meta.get_field(name) for name in names]
+    return {field.attname: field.get_default() for field in found}  # type: ignore[union-attr]
+
+
+# Calls are counted for each asking: its first calls that fail must not be its last.
+PLAIN = _defaults([*(name for name in _COLUMNS if name not in _CHANGED), "reused_from", "is_corrected"])
+EMPTY = PLAIN | _defaults(_CHANGED[1:])
 """The values that a judgment loses before another request."""
 WORDS: dict[str, Any] = {"reply": "", "refusal": "", "messages": None}
 

@@ -127,29 +127,34 @@ def start_run(*, run: Run) -> Run:
         says = gettext("This run is {status}; plan a new one for the missing judgments.")
         raise RunStateError(says.format(status=run.get_status_display()))
     _refuse_archived(run)
-    now = timezone.now()
     if run.status == Run.Status.PAUSED and run.reason:  # it paused by itself, for unreadable replies
         run.accepts_unreadable = True
-    run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
-    run.started_at = run.started_at or now
     # Before `judges_to_try`: judges with these planned judgments need a test call.
     plan_rejected_again(run)
-    run.untried_judges = judges_to_try(run)
-    # Nothing is left to ask, so the run ends without a worker.
-    if not is_under_way(Judgment.objects.filter(run=run)):
-        run.status, run.finished_at = Run.Status.FINISHED, now
-    run.waits_for = run.resumes_until = None
-    run.looked_up_to = _look_up_from(run)
-    run.save(update_fields=["status", "reason", "started_at", *_GOING_ON, "accepts_unreadable"])
-    record(run.project, "run.started", run)
-    be_patient_again(run=run)
+    _go_on(run, "run.started")
     # Batches that failures had put off are due now, with the initial patience.
     if run.status == Run.Status.RUNNING:
         make_due(run)
-        _wake_after_commit(run)
-    else:
-        announce(run.project_id, RUN_FINISHED, {"run": run.pk})
     return run
+
+
+def _go_on(run: Run, event: str) -> None:
+    """Let the workers go on with a run that has judgments left; one without any ends without a worker."""
+    now = timezone.now()
+    is_over = not is_under_way(Judgment.objects.filter(run=run))
+    run.status, run.finished_at = (Run.Status.FINISHED, now) if is_over else (Run.Status.RUNNING, None)
+    run.reason, run.started_at = "", run.started_at or now
+    run.waits_for = run.resumes_until = None
+    run.untried_judges = judges_to_try(run)
+    # The lookup of stored answers covers all judgments, at every start or resumption.
+    run.looked_up_to = 0 if run.reuses_answers else None
+    run.save(update_fields=["status", "reason", "started_at", *_GOING_ON, "accepts_unreadable"])
+    record(run.project, event, run)
+    be_patient_again(run=run)
+    if is_over:
+        announce(run.project_id, RUN_FINISHED, {"run": run.pk})
+    else:
+        _wake_after_commit(run)
 
 
 @transaction.atomic
@@ -202,28 +207,13 @@ def retry_failed(*, run: Run) -> Run:
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     if not failed.update(status=Judgment.Status.PLANNED, reason="", problem=""):
         return run
-    run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
-    run.started_at = run.started_at or timezone.now()
-    run.waits_for = run.resumes_until = None
-    run.looked_up_to, run.untried_judges = _look_up_from(run), judges_to_try(run)
-    run.save(update_fields=["status", "reason", "started_at", *_GOING_ON])
-    record(run.project, "run.retried", run)
-    be_patient_again(run=run)
-    _wake_after_commit(run)
+    _go_on(run, "run.retried")
     return run
 
 
 def _wake_after_commit(run: Run) -> None:
     # Workers look for work by themselves every few seconds, so a broker that is away loses nothing.
     transaction.on_commit(lambda: collect_judgments.delay(run.pk), robust=True)
-
-
-def _look_up_from(run: Run) -> int | None:
-    """Return the judgment after which the lookup of stored answers starts:
-
-    all, at every start or resumption.
-    """
-    return 0 if run.reuses_answers else None
 
 
 def _refuse_archived(run: Run) -> None:

@@ -5,7 +5,6 @@ one short probe at a time. After the endpoint's patience its runs stop, and the 
 `resume_hours` resumes them.
 """
 
-import asyncio
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
@@ -187,7 +186,7 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
     endpoint, name = judge.endpoint, judge.max_tokens_name
     question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
     try:
-        reply = asyncio.run(ask_once(server_of(endpoint, calls_in_flight=1), question))
+        reply = ask_once(server_of(endpoint, calls_in_flight=1), question)
     except KeyMissingError as error:
         give_up(endpoint=endpoint.pk, reason=error.message)
     except RequestFailed as error:

@@ -1,6 +1,6 @@
 """Calls of a run: the judgments that one call gives, their cost, and how many the budget allows."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -8,17 +8,16 @@ from functools import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Dimension, Item
-from annotate.questions.scale import SCALE
+from annotate.core.models import Item
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.prices import EndpointPrices
 from judges.methods import METHODS
+from judges.runs.queries.samples import among
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
 OF_DOCUMENTS = [key for key, method in METHODS.items() if method.document_section]
 LOOKED_THROUGH = 200  # judgments searched per call, to find all outputs of a document
 Key = tuple[int, ...]
-_NONE: Mapping[int, Judge] = {}
 _MOST_SAMPLES = 2**16  # more than a judge may have
 RESERVE = Decimal("1.5")  # maximum ratio of a call's cost to the present mean
 Status = Judgment.Status
@@ -34,28 +33,16 @@ def count_shared_calls(counted: Q) -> Count:
     return Count(F("item") * _MOST_SAMPLES + F("sample"), distinct=True, filter=counted)
 
 
-def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
-    """Return the number of judgments per call, for judges that cover several dimensions.
-
-    One query if there is none, two otherwise.
-    """
-    chosen = dict(judges.filter(method__in=SEVERAL).values_list("pk", "asked_together"))
-    if not chosen:
-        return {}
-    count = Dimension.objects.filter(project__judges__in=chosen, kind=SCALE.key).distinct().count()
-    return {judge: len(together) or count for judge, together in chosen.items()}
-
-
 @dataclass(frozen=True)
 class SharedCalls:
     """The judges of a run with several judgments per call.
 
-    sizes: the number of judgments per call, if it covers several dimensions of the run's guideline.
-    of_documents: the judges whose first call serves all outputs of a document.
+    sizes: the number of judgments per call, if it covers several dimensions of the run's guideline. The first
+    call of the other judges serves all outputs of a document.
     """
 
+    judges: Mapping[int, Judge]
     sizes: Mapping[int, int]
-    of_documents: Mapping[int, Judge]
 
 
 def shared_calls(run: Run) -> SharedCalls:
@@ -65,39 +52,28 @@ def shared_calls(run: Run) -> SharedCalls:
     """
     judges = Judge.with_candidates.filter(project=run.project_id, method__in=[*SEVERAL, *OF_DOCUMENTS])
     own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
-    found = list(own.select_related("template"))
-    several = [judge for judge in found if judge.asks_several]
+    found = {judge.pk: judge for judge in own.select_related("template")}
+    several = {pk: judge for pk, judge in found.items() if judge.asks_several}
     dimensions = FrozenGuideline.from_json(run.guideline.content).scales if several else ()
-    return SharedCalls(
-        {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in several},
-        {judge.pk: judge for judge in found if judge.asks_of_documents},
-    )
+    return SharedCalls(found, {pk: len(each.dimensions_of_call(dimensions)) for pk, each in several.items()})
 
 
-def group_by_call(
-    judgments: QuerySet[Judgment], several: Collection[int], of_documents: Mapping[int, Judge] = _NONE
-) -> dict[Key, list[int]]:
+def group_by_call(judgments: QuerySet[Judgment], shared: Mapping[int, Judge]) -> dict[Key, list[int]]:
     """Return judgments grouped by call, calls and judgments in order.
 
-    One query, two with of_documents: the judges whose first call serves all outputs of a document. several:
-    judges that cover several dimensions per call.
+    shared: the judges whose calls may give several judgments. One query, two if one asks about documents.
     """
-    calls: dict[Key, list[int]] = {}
-    if not of_documents:
-        columns = ("pk", "judge", "item", "sample", "steps_done")
-        for pk, judge, item, sample, steps_done in judgments.values_list(*columns):
-            is_shared = judge in several and not steps_done
-            calls.setdefault((judge, item, sample) if is_shared else (pk,), []).append(pk)
-        return calls
     rows = list(judgments.values_list("pk", "judge", "item", "sample", "dimension", "steps_done"))
     # Not by a join: rows are locked by this query, and items must not be.
-    items = {row[2] for row in rows if row[1] in of_documents and not row[5]}
-    documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
+    items = {item for _, judge, item, *_ in rows if judge in shared and shared[judge].asks_of_documents}
+    documents: dict[int, int] = {}
+    if items:
+        documents = dict(Item.objects.filter(pk__in=among(items)).values_list("pk", "document"))
+    calls: dict[Key, list[int]] = {}
     for pk, judge, item, sample, dimension, steps_done in rows:
-        # Only a first step is shared: each later step belongs to one judgment.
-        key: Key | None = (judge, item, sample) if judge in several and not steps_done else None
-        if judge in of_documents and not steps_done:
-            key = document_key(of_documents[judge], documents[item], dimension)
+        key: Key | None = None
+        if judge in shared:
+            key = shared_by(shared[judge], item, sample, documents.get(item, 0), dimension, steps_done)
         calls.setdefault(key or (pk,), []).append(pk)
     return calls
 
@@ -106,11 +82,11 @@ def shared_by(
     judge: Judge, item: int, sample: int, document: int, dimension: int, steps_done: int
 ) -> Key | None:
     """Return the key common to the judgments of one call; None if a call gives one."""
-    if judge.asks_several and not steps_done:
+    if steps_done:  # each later step belongs to one judgment
+        return None
+    if judge.asks_several:
         return judge.pk, item, sample
-    if judge.asks_of_documents and not steps_done:
-        return document_key(judge, document, dimension)
-    return None
+    return document_key(judge, document, dimension) if judge.asks_of_documents else None
 
 
 def document_key(judge: Judge, document: int, dimension: int) -> Key:
@@ -125,11 +101,12 @@ def first_calls(judgments: QuerySet[Judgment], most: int, shared: SharedCalls) -
     Judgments of one call are planned consecutively, so that none is cut off. Outputs of a document may be
     beyond the searched judgments, and then receive the first call's reply later.
     """
-    if not shared.sizes and not shared.of_documents:
+    if not shared.judges:
         return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]
-    largest = max([*shared.sizes.values(), LOOKED_THROUGH if shared.of_documents else 1])
+    asks_of_documents = len(shared.sizes) < len(shared.judges)
+    largest = max([*shared.sizes.values(), LOOKED_THROUGH if asks_of_documents else 1])
     rows = judgments[: most * largest]
-    return list(group_by_call(rows, shared.sizes, shared.of_documents).values())[:most]
+    return list(group_by_call(rows, shared.judges).values())[:most]
 
 
 # The cost of calls, and the number of further calls within the budget of a run.
@@ -156,7 +133,7 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
     """Return the number of further calls to a server within the budget, up to `most`.
 
     Each counts at 1.5 times the mean cost of calls to the same model with the same number of judgments.
-    sizes: see `sizes_of_calls`, of all judges of the run.
+    sizes: see `SharedCalls`, of all judges of the run.
     """
     if run.budget is None:
         return most

@@ -169,17 +169,14 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
     rows = Judgment.objects.filter(
         Q(judge__in=judges), other=None, status=Judgment.Status.DONE, is_corrected=False
     )
+    items = {item for each in units.values() for item in each}
     # The mean of a judge's samples for each unit.
-    rows = rows.filter(item__in={item for each in units.values() for item in each}).order_by()
+    rows = rows.filter(item__in=items).order_by()
     means = {
         tuple(key): value
         for *key, value in rows.values_list("judge", "dimension", "item").annotate(mean=Avg("value"))
     }
-    documents = dict(
-        Item.objects.filter(pk__in={item for each in units.values() for item in each}).values_list(
-            "pk", "document"
-        )
-    )
+    documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
 
     def table(dimension: int, items: Sequence[int]) -> FloatArray:
         return np.array(
@@ -239,61 +236,34 @@ def needs_of_drift(project: Project) -> list[Need]:
     ]
 
 
-@dataclass(frozen=True)
-class CheckLine:
-    """A dimension in a check. reason: the reason for a missing difference."""
+def state_of_watch(watch: DriftWatch) -> dict[str, Any]:
+    """Return the data of a watch's page: its checks, the newest first, and a chart. Three queries.
 
-    check: DriftCheck
-    dimension: str
-    figures: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class WatchState:
-    """A watch with its checks, the newest first, and a chart of the mean differences."""
-
-    watch: DriftWatch
-    lines: Sequence[CheckLine]
-    asking: DriftCheck | None
-    spent: Decimal
-    chart: Mapping[str, Any] | None
-    items: int
-
-    @property
-    def is_alarmed(self) -> bool:
-        """Return True if it found a change that no admin has confirmed."""
-        return self.watch.alarmed_at is not None and self.watch.confirmed_at is None
-
-    @property
-    def changed(self) -> list[CheckLine]:
-        return [each for each in self.lines if each.figures["is_alarm"]]
-
-
-def state_of_watch(watch: DriftWatch) -> WatchState:
-    """Return the data of a watch's page. Three queries."""
+    is_alarmed: True if it found a change that no admin has confirmed.
+    """
     checks = list(watch.checks.select_related("run"))
     # Stored results name dimensions by id; a deleted one is shown by its id.
     names = {each.id: each.name for each in current_guideline(watch.judge.project).dimensions}
-    lines = [
-        CheckLine(check, names.get(int(key), key), figures)
+    lines: list[dict[str, Any]] = [
+        {"check": check, "dimension": names.get(int(key), key), "figures": figures}
         for check in checks
         for key, figures in check.figures.items()
     ]
     points = [
         {
             "panel": "",
-            "series": each.dimension,
-            "name": each.dimension,
-            "x": each.check.number,
-            "value": each.figures["value"],
-            "low": each.figures["low"],
-            "high": each.figures["high"],
+            "series": each["dimension"],
+            "name": each["dimension"],
+            "x": each["check"].number,
+            **{name: each["figures"][name] for name in ("value", "low", "high")},
             "note": gettext("{dimension}, check {number}: {value} points").format(
-                dimension=each.dimension, number=each.check.number, value=f"{each.figures['value']:+.2f}"
+                dimension=each["dimension"],
+                number=each["check"].number,
+                value=f"{each['figures']['value']:+.2f}",
             ),
         }
         for each in lines
-        if each.figures["value"] is not None
+        if each["figures"]["value"] is not None
     ]
     chart = {
         "kind": "lines",
@@ -305,6 +275,12 @@ def state_of_watch(watch: DriftWatch) -> WatchState:
         "across": gettext("check"),
         "up": gettext("points"),
     }
-    asking = next((each for each in checks if each.state == DriftCheck.State.ASKING), None)
-    items = len({item for each in watch.units.values() for item in each})
-    return WatchState(watch, lines[::-1], asking, money_spent(watch), chart if points else None, items)
+    return {
+        "watch": watch,
+        "is_alarmed": watch.alarmed_at is not None and watch.confirmed_at is None,
+        "lines": lines[::-1],
+        "asking": next((each for each in checks if each.state == DriftCheck.State.ASKING), None),
+        "spent": money_spent(watch),
+        "chart": chart if points else None,
+        "items": len({item for each in watch.units.values() for item in each}),
+    }

@@ -1,7 +1,7 @@
 """Judgments: filters of them, what their replies say by the present rules, and their details."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Project
+from annotate.core.models import Dimension, Project
 from annotate.core.rounds import last_round
+from annotate.questions.scale import SCALE
 from judges.core.judge_settings import SettingSection, names_of_settings
 from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Judge, Judgment, Rereading
@@ -25,8 +26,8 @@ from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.reading import Readable
 from judges.results.queries.scores import material_of, mean_of_samples
-from judges.runs.queries.calls import group_by_call, sizes_of_calls
-from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
+from judges.runs.queries.calls import group_by_call
+from judges.runs.queries.plans import JudgePlan, RunPlan, mean_usage
 from judges.runs.queries.samples import among
 
 Status = Judgment.Status
@@ -101,34 +102,26 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
 def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
     """Return the cost of requesting judgments again, without judgments of imported judges.
 
-    Three queries, and one for each judge.
+    Three queries, and one for each judge, or three if its calls give several.
     """
     counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
     judges = Judge.with_candidates.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(found)
-    plans = [
-        replace(
-            _asking_plan(each, judgments, counts[each.pk], used.get(each.pk)),
-            prices=prices_of(each.endpoint, each.model) if each.endpoint else UNKNOWN_PRICES,
-        )
-        for each in found
-    ]
+    plans = []
+    for judge in found:
+        count, size = counts[judge.pk], 1
+        calls: int | None = None
+        if judge.asks_several:
+            # A call is paid with all of its dimensions, also the ones that are not wanted.
+            calls = len(group_by_call(judgments.filter(judge=judge).order_by("pk"), {judge.pk: judge}))
+            scales = Dimension.objects.filter(project=judge.project_id, kind=SCALE.key)
+            size = len(judge.asked_together) or scales.count()
+            count = calls * size
+        prices = prices_of(judge.endpoint, judge.model) if judge.endpoint else UNKNOWN_PRICES
+        usage = used.get(judge.pk)
+        plans.append(JudgePlan(judge, count, 0, 0, 0, usage, shared_calls=calls, size=size, prices=prices))
     return RunPlan(plans, [])
-
-
-def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
-    """Return the plan for requesting a judge's answers again. Two queries more if a call gives several.
-
-    A call that gives several covers all of its dimensions, even if only some are wanted.
-    """
-    if not judge.asks_several:
-        return JudgePlan(judge, count, 0, 0, 0, usage)
-    own = judgments.filter(judge=judge).order_by("pk")
-    calls = len(group_by_call(own, {judge.pk}))
-    # The call is paid with all of its dimensions, also the ones that are not wanted.
-    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
-    return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)
 
 
 @dataclass(frozen=True)

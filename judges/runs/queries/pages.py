@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
@@ -28,56 +28,6 @@ Status = Judgment.Status
 WORKER_SHOULD_TAKE = timedelta(seconds=10)
 
 
-@dataclass(frozen=True)
-class JudgeCounts:
-    name: str
-    total: int
-    done: int
-    unreadable: int
-    failed: int
-
-
-@dataclass(frozen=True)
-class Reason:
-    """The reason for judgments without a value, and their number; `problem`: the kind of reason."""
-
-    status: str
-    problem: str
-    reason: str
-    count: int
-
-
-@dataclass(frozen=True)
-class RunLine:
-    progress: RunProgress
-    judges: Sequence[str]
-
-
-@dataclass(frozen=True)
-class RunState:
-    """A run in the form of its page.
-
-    resting: endpoints with a requested pause. silent: endpoints without an answer for some seconds.
-    """
-
-    progress: RunProgress
-    judges: Sequence[JudgeCounts]
-    reasons: Sequence[Reason]
-    resting: Sequence[Endpoint]
-    silent: Sequence[Endpoint]
-    waits_for_worker: bool
-    batches: Sequence[Batch]
-
-    @property
-    def run(self) -> Run:
-        return self.progress.run
-
-    @property
-    def moves(self) -> bool:
-        """Return True if the page must reload automatically."""
-        return moves(self.progress)
-
-
 def moves(progress: RunProgress) -> bool:
     """Return True if counts may change without a person's action.
 
@@ -90,8 +40,8 @@ def moves(progress: RunProgress) -> bool:
     return run.status == Run.Status.RUNNING or progress.in_flight > 0 or run.resumes_until is not None
 
 
-def run_lines(project: Project) -> list[RunLine]:
-    """Return a project's last runs with their counts and judges, the newest first.
+def run_lines(project: Project) -> list[tuple[RunProgress, list[str]]]:
+    """Return a project's last runs with the names of their judges, the newest first.
 
     Five queries, or two more while judgments are leased.
     """
@@ -102,26 +52,30 @@ def run_lines(project: Project) -> list[RunLine]:
     asked: defaultdict[int, set[str]] = defaultdict(set)
     for each in counts:
         asked[each.run].add(names[each.judge])
-    return [
-        RunLine(progress, sorted(asked[progress.run.pk])) for progress in progress_from_counts(runs, counts)
-    ]
+    return [(progress, sorted(asked[progress.run.pk])) for progress in progress_from_counts(runs, counts)]
 
 
-def run_state(run: Run) -> RunState:
-    """Return the state of a run. Eight queries, or two more while judgments are leased."""
+def run_state(run: Run) -> dict[str, Any]:
+    """Return the data of a run's page. Eight queries, or two more while judgments are leased.
+
+    resting: endpoints with a requested pause. silent: endpoints without an answer for some seconds. moves:
+    True if the page must reload automatically.
+    """
     counts = count_by_judge([run.pk])
     (progress,) = progress_from_counts([run], counts)
     judgments = Judgment.objects.filter(run=run)
     resting, silent = _pending_since(run, judgments)
-    return RunState(
-        progress=progress,
-        judges=_judges(counts),
-        reasons=_reasons(judgments),
-        resting=resting,
-        silent=silent,
-        waits_for_worker=waits_for_worker(progress),
-        batches=batches_of(run),
-    )
+    return {
+        "run": run,
+        "progress": progress,
+        "judges": _judges(counts),
+        "reasons": _reasons(judgments),
+        "resting": resting,
+        "silent": silent,
+        "waits_for_worker": waits_for_worker(progress),
+        "batches": batches_of(run),
+        "moves": moves(progress),
+    }
 
 
 def _pending_since(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint], list[Endpoint]]:
@@ -148,44 +102,27 @@ def load_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     return judgments.select_related(*related).order_by("pk")
 
 
-def _judges(counts: Sequence[JudgeStatusCount]) -> list[JudgeCounts]:
+def _judges(counts: Sequence[JudgeStatusCount]) -> list[dict[str, Any]]:
     by_judge: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for each in counts:
         by_judge[each.judge][each.status] += each.count
     names = Judge.with_candidates.filter(pk__in=by_judge).order_by("name").values_list("pk", "name")
+    shown = (Status.DONE, Status.UNREADABLE, Status.FAILED)
     return [
-        JudgeCounts(
-            name,
-            by_judge[pk].total(),
-            *(by_judge[pk][status] for status in (Status.DONE, Status.UNREADABLE, Status.FAILED)),
-        )
+        {"name": name, "total": by_judge[pk].total(), **{str(each): by_judge[pk][each] for each in shown}}
         for pk, name in names
     ]
 
 
-def _reasons(judgments: QuerySet[Judgment]) -> list[Reason]:
+def _reasons(judgments: QuerySet[Judgment]) -> list[dict[str, Any]]:
+    """Return the most frequent reasons for judgments without a value, and the kind of each as `problem`."""
     without = judgments.filter(status__in=(Status.UNREADABLE, Status.FAILED))
-    rows = without.values_list("status", "problem", "reason").annotate(count=Count("pk"))
+    rows = without.values("status", "problem", "reason").annotate(count=Count("pk"))
     named = dict(Judgment.Problem.choices)
     return [
-        Reason(status, str(named.get(problem, "")), reason, count)
-        for status, problem, reason, count in rows.order_by("-count", "reason")[:MOST_REASONS]
+        {**row, "problem": str(named.get(row["problem"], ""))}
+        for row in rows.order_by("-count", "reason")[:MOST_REASONS]
     ]
-
-
-@dataclass(frozen=True)
-class Spending:
-    """A project's runs by state, with their spending, savings and remaining budget.
-
-    `allowed` is the sum of the budgets of runs that can still spend, None if one of them has no budget.
-    """
-
-    running: int
-    waiting: int
-    ended: int
-    spent: Decimal
-    saved: Decimal
-    allowed: Decimal | None
 
 
 def work_waits() -> Exists:
@@ -238,7 +175,10 @@ def needs_of_runs(project: Project) -> list[Need]:
 
 
 def spending_section(project: Project) -> OverviewSection | None:
-    """Return the activity and cost of judges, drafts of models included, None without a run. Two queries."""
+    """Return the activity and cost of judges, drafts of models included, None without a run. Two queries.
+
+    `allowed` is the sum of the budgets of runs that can still spend, None if one of them has no budget.
+    """
     over = (Run.Status.FINISHED, Run.Status.CANCELLED)
     # Ended runs spend no more, so their budgets do not count as allowed.
     may_spend = ~Q(status__in=over)
@@ -256,12 +196,12 @@ def spending_section(project: Project) -> OverviewSection | None:
     drafted = Drafting.objects.filter(judge__project=project).aggregate(money=Sum("spent"))
     return OverviewSection(
         "judges/runs/_spending.html",
-        Spending(
-            running=found["running"],
-            waiting=found["all"] - found["running"] - found["ended"],
-            ended=found["ended"],
-            spent=(found["money"] or Decimal(0)) + (drafted["money"] or Decimal(0)),
-            saved=found["saved"] or Decimal(0),
-            allowed=None if found["unlimited"] else found["allowed"] or Decimal(0),
-        ),
+        {
+            "running": found["running"],
+            "waiting": found["all"] - found["running"] - found["ended"],
+            "ended": found["ended"],
+            "spent": (found["money"] or Decimal(0)) + (drafted["money"] or Decimal(0)),
+            "saved": found["saved"] or Decimal(0),
+            "allowed": None if found["unlimited"] else found["allowed"] or Decimal(0),
+        },
     )

@@ -70,7 +70,6 @@ class JudgePlan:
     waiting: int
     usage: Usage | None
     problem: str = ""
-    via: Run.Via = Run.Via.CALLS
     shared_calls: int | None = None
     size: int = 1
     calls_each: float = 1.0
@@ -104,10 +103,7 @@ class JudgePlan:
     @property
     def cost(self) -> Decimal | None:
         """The cost of all calls; None if the endpoint's prices are unknown."""
-        if not self.calls:
-            return Decimal(0)
-        prices = self.prices.in_batches() if self.via == Run.Via.BATCH else self.prices
-        return prices.cost(self.input_tokens, self.output_tokens)
+        return self.prices.cost(self.input_tokens, self.output_tokens) if self.calls else Decimal(0)
 
 
 @dataclass(frozen=True)
@@ -234,6 +230,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
             own_offers = count_offers(own.filter_items(items))
             # `|` of counters takes the larger count, which is the one over all dimensions.
             there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
+        own_prices = prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES
         plans.append(
             JudgePlan(
                 judge=judge,
@@ -243,11 +240,10 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
                 waiting=there[judge.pk, "waiting"],
                 usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
                 problem=_problem(judge, dimensions, guideline.scales),
-                via=via,
                 shared_calls=_shared_calls(judge, dimensions, own_offers[Offer.OUTPUT], own),
                 size=len(dimensions) if judge.asks_several else 1,
                 calls_each=_calls_each(judge, sample),
-                prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,
+                prices=own_prices.in_batches() if via == Run.Via.BATCH else own_prices,
             )
         )
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)

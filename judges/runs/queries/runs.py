@@ -1,7 +1,7 @@
 """Queries on runs: remaining work, progress and cost."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -152,7 +152,7 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
         counts[key]["cost_unknown"] = number
     # Leases beyond the slots of a worker wait in its memory, so they are shown as planned.
     leased = [key for key in keys if counts[key]["in_flight"]]
-    most = _most_in_flight(_sizes_of_leased(leased))
+    most = _most_in_flight(leased)
     for key, count in counts.items():
         ahead = max(count["in_flight"] - most.get(key, count["in_flight"]), 0)
         count["in_flight"], count["planned"] = count["in_flight"] - ahead, count["planned"] + ahead
@@ -160,21 +160,18 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
     return [RunProgress(run=run, **counts[run.pk], per_second=paces.get(run.pk, 0.0)) for run in runs]
 
 
-def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
-    """Return, by run, the number of leased judgments per call, 0 if it is one."""
-    if not runs:
-        return {}
-    leased = Judgment.objects.filter(run__in=runs, status=Judgment.Status.LEASED)
-    several = Count("dimension", distinct=True, filter=Q(judge__method__in=SEVERAL))
-    return dict(leased.values_list("run").annotate(of_a_call=several).order_by())
-
-
-def _most_in_flight(sizes: Mapping[int, int]) -> dict[int, int]:
+def _most_in_flight(runs: Sequence[int]) -> dict[int, int]:
     """Return how many judgments of runs are in calls at the most: those of batches are in none of these.
 
-    sizes: by run, the number of judgments per call, 0 if it is one. What workers lease ahead is in
-    no call. Where a worker holds judgments of several runs, its calls are shared by these in proportion.
+    What workers lease ahead is in no call. Where a worker holds judgments of several runs, its calls are
+    shared by these in proportion.
     """
+    if not runs:
+        return {}
+    # The number of judgments per call by run, 0 if it is one.
+    of_runs = Judgment.objects.filter(run__in=runs, status=Judgment.Status.LEASED)
+    several = Count("dimension", distinct=True, filter=Q(judge__method__in=SEVERAL))
+    sizes = dict(of_runs.values_list("run").annotate(of_a_call=several).order_by())
     if not sizes:
         return {}
     holders = LeaseHolder.objects.filter(pk=OuterRef("lease")).values("places")

@@ -1,6 +1,6 @@
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from itertools import combinations, pairwise
@@ -116,7 +116,7 @@ class ChosenItems:
         return f" AND ({' OR '.join(wanted) or '1 = 0'})"
 
 
-def among(keys: Sequence[int]) -> RawSQL:
+def among(keys: Collection[int]) -> RawSQL:
     """Return keys as a subquery with one parameter: SQLite limits the length of a list to some thousands."""
     if connection.vendor == "sqlite":
         return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
@@ -186,23 +186,17 @@ def samples_about(judge: Judge, dimension: FrozenDimension) -> int:
 # Pairs of systems for head to head: all, neighbours in human rank, or selected ones.
 
 
-@dataclass(frozen=True)
-class NamedPair:
-    pair: Pair
-    name: str
-
-
-def all_pairs(project: Project) -> list[NamedPair]:
-    """Return every pair of a project's systems that have items, by name. One query."""
+def all_pairs(project: Project) -> dict[Pair, str]:
+    """Return every pair of a project's systems that have items, in the order of names. One query."""
     systems = (
         System.objects.filter(project=project, compares=False, items__isnull=False)
         .distinct()
         .order_by("name")
     )
-    return [_name_pair(first, second) for first, second in combinations(systems, 2)]
+    return _name_pairs(combinations(systems, 2))
 
 
-def neighbouring_pairs(project: Project) -> list[NamedPair]:
+def neighbouring_pairs(project: Project) -> dict[Pair, str]:
     """Return the pairs of systems that are neighbours in rank of human mean scores. Five queries.
 
     A system's score is the mean over all dimensions but named categories, each on its scale from 0 to 1, of
@@ -218,7 +212,7 @@ def neighbouring_pairs(project: Project) -> list[NamedPair]:
         )
     systems = System.objects.in_bulk(scores)
     ranked = sorted(systems.values(), key=lambda system: (-scores[system.pk], system.name))
-    return [_name_pair(first, second) for first, second in pairwise(ranked)]
+    return _name_pairs(pairwise(ranked))
 
 
 def _mean_scores(project: Project) -> dict[int, float]:
@@ -244,5 +238,5 @@ def _mean_scores(project: Project) -> dict[int, float]:
     return {system: sum(values) / len(values) for system, values in means.items()}
 
 
-def _name_pair(first: System, second: System) -> NamedPair:
-    return NamedPair((first.pk, second.pk), f"{first.name} and {second.name}")
+def _name_pairs(pairs: Iterable[tuple[System, System]]) -> dict[Pair, str]:
+    return {(first.pk, second.pk): f"{first.name} and {second.name}" for first, second in pairs}

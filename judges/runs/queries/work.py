@@ -1,6 +1,6 @@
 """Leased judgments as questions to a model."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
-from judges.methods import METHODS, Method
+from judges.methods import METHODS
 from judges.methods.base import Message, Subject
 from judges.methods.reading import Readable, Reading
 from judges.methods.steps import MethodStep, SteppedMethod
@@ -192,23 +192,29 @@ def question(
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
     # A call about several dimensions has one wording for all of them.
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
-    if replies and not isinstance(method, SteppedMethod):
-        # A follow-up continues the conversation: prompt, first reply, request for the score alone.
-        own = judge.rescale(dimension or dimensions[0])
-        before = method.messages_about(text, subject, asked)
-        follow_up = Message("user", method.follow_up(own))
-        messages: Sequence[Message] = [*before, Message("assistant", replies[0]), follow_up]
-        asked = [own]
-        shape: Callable[[], dict[str, Any] | None] = lambda: method.schema_about(asked, subject)  # noqa: E731
+    step: MethodStep | Reading | None = None
+    if isinstance(method, SteppedMethod):
+        step = method.next_step(text, subject, asked[0], replies)
+        if not isinstance(step, MethodStep):
+            raise ValueError("All steps of this judgment are answered.")
+        messages: Sequence[Message] = step.messages
     else:
-        messages, shape = _content(method, text, subject, asked, replies)
+        messages = method.messages_about(text, subject, asked)
+        if replies:
+            # A follow-up continues the conversation: prompt, first reply, request for the score alone.
+            asked = [judge.rescale(dimension or dimensions[0])]
+            follow_up = Message("user", method.follow_up(asked[0]))
+            messages = [*messages, Message("assistant", replies[0]), follow_up]
+    schema: dict[str, Any] | None = None
+    if judge.structured:
+        schema = step.shape if step else method.schema_about(asked, subject)
     return Question(
         model=judge.model,
         messages=_prepend_system_message(judge.system_message, messages),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         max_tokens_name=judge.max_tokens_name,
-        schema=shape() if judge.structured else None,
+        schema=schema,
         wants_probabilities=judge.score_from == ScoreFrom.PROBABILITIES,
         top_p=judge.top_p,
         seed=None if judge.seed is None else judge.seed + sample,
@@ -216,18 +222,6 @@ def question(
         reasoning_effort=judge.reasoning_effort,
         extra_body=judge.extra_body,
     )
-
-
-def _content(
-    method: Method, text: str, subject: Subject, asked: Sequence[FrozenDimension], replies: Sequence[str]
-) -> tuple[Sequence[Message], Callable[[], dict[str, Any] | None]]:
-    """Return messages and the shape of a structured reply; of the next step, if there are several."""
-    if not isinstance(method, SteppedMethod):
-        return method.messages_about(text, subject, asked), lambda: method.schema_about(asked, subject)
-    step = method.next_step(text, subject, asked[0], replies)
-    if not isinstance(step, MethodStep):
-        raise ValueError("All steps of this judgment are answered.")
-    return step.messages, lambda: step.shape
 
 
 def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any) -> Chain | None:

@@ -11,7 +11,6 @@ from threading import Semaphore
 import pytest
 
 from judges.endpoints.client import Client
-from judges.endpoints.dialects.base import BatchSubmission
 from judges.endpoints.dialects.chat_completions import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import Question, Reply, Server
@@ -159,4 +158,4 @@ def test_invalid_batch_has_an_explanation(provider, said):
     server = Server(provider.base_url, "k", 5, 1)
     says = "does not know OpenAI-compatible batches"
     with closing(OpenAIBatches(server)) as client, pytest.raises(RequestFailed, match=says):
-        client.create("file-1", "token", BatchSubmission("m"))
+        client.create("file-1", "token", "m")

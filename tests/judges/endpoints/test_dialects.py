@@ -1,6 +1,5 @@
 """Dialects: requests and answers have the shapes of the providers' own packages, and each error its state."""
 
-import asyncio
 import json
 from contextlib import suppress
 from copy import deepcopy
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from annotate.core.outbound import PrivateAddressError
 from judges.core.models import Endpoint
-from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.client import Client, ask_once, use_client
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.anthropic_messages import SHORTEST_CACHED, VERSION
@@ -41,7 +40,7 @@ LONG = "x" * SHORTEST_CACHED
 
 
 def asked(server, dialect: str, question: Question = PLAIN, key: str = "planted-key") -> Reply:
-    return asyncio.run(ask_once(Server(server.base_url, key, 5, 1, dialect), question))
+    return ask_once(Server(server.base_url, key, 5, 1, dialect), question)
 
 
 def failed(server, dialect: str) -> RequestFailed:
@@ -377,10 +376,10 @@ def test_server_of_another_dialect_has_an_explanation(dialect):
 
 def test_models_are_listed_by_name():
     with anthropic_serving() as server:
-        found = asyncio.run(list_models_once(Server(server.base_url, "k", 5, 1, ANTHROPIC)))
+        found = use_client(Server(server.base_url, "k", 5, 1, ANTHROPIC), Client.list_models)
     assert found == ["claude-a", "claude-b"]
     with gemini_serving() as server:
-        found = asyncio.run(list_models_once(Server(server.base_url, "k", 5, 1, GEMINI)))
+        found = use_client(Server(server.base_url, "k", 5, 1, GEMINI), Client.list_models)
     assert found == ["a", "b"]
 
 

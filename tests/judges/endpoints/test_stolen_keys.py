@@ -23,7 +23,6 @@ from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
 from judges.endpoints.connections import ENDPOINT_GUARD, is_listed
-from judges.endpoints.dialects.base import BatchSubmission
 from judges.endpoints.dialects.chat_completions import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import UnreadableKeyError, decrypt
@@ -427,7 +426,7 @@ def ask_with(kind, url):
     server = Server(url, KEY, 5, 1)
     if kind is OpenAIBatches:
         with closing(OpenAIBatches(server)) as client:
-            client.create("file-1", "token", BatchSubmission("m"))
+            client.create("file-1", "token", "m")
     else:
         ask(url, KEY)
 

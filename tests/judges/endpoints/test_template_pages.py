@@ -342,4 +342,4 @@ def test_a_prompt_about_several_dimensions_shows_all_of_them_and_has_one_wording
     assert "One call asks about all dimensions" in text_of(refused)
     typed = {"text": template.text, "show": "replies", "replies": "Fluency: 4\nCoherence: 2"}
     shown = client.post(address(cast, f"prompts/{template.pk}/"), {**typed, "on_dimension": "coherence"})
-    assert [each.value for each in shown.context["tried"]] == [2]
+    assert [reading.value for _, reading in shown.context["tried"]] == [2]

@@ -156,7 +156,7 @@ def test_document_first_prompts_of_one_document_share_a_prefix(method: str) -> N
 
 def test_further_wordings_differ_from_each_other_and_from_the_default() -> None:
     for key in METHODS:
-        texts = [each.text for each in shipped_prompts_of(key)]
+        texts = [prompt.text for prompt, _ in shipped_prompts_of(key)]
         assert len(set(texts)) == len(texts)
 
 

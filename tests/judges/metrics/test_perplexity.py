@@ -109,6 +109,15 @@ def test_rejected_output_has_no_value_and_the_others_continue(items) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("probability", [-9999.0, -math.inf, math.nan])
+def test_too_unlikely_output_has_no_value_and_a_reason(items, probability) -> None:
+    with providing(body=echo_of(None, probability)) as provider, pytest.raises(CommandError) as refused:
+        measure(judge_at(provider, items))
+    assert str(refused.value).count("its perplexity is no finite number") == 2
+    assert not MetricValue.objects.exists()
+
+
+@pytest.mark.django_db
 def test_name_of_another_metric_is_rejected(items) -> None:
     with providing(body=echo_of(None, -1.0)) as provider:
         judge = judge_at(provider, items)

@@ -101,7 +101,7 @@ def test_check_repeats_calls_and_no_page_sees_its_judgments(cast, judge, provide
     assert len(list(tables["judgments"].rows(cast.project))) == 40
     section = spending_section(cast.project)
     assert section
-    assert section.content.spent == check.run.spent > 0
+    assert section.content["spent"] == check.run.spent > 0
 
 
 def test_checks_start_once_and_only_when_due(judge):

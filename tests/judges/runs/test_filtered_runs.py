@@ -68,7 +68,7 @@ def test_remainder_of_a_cancelled_run_is_adopted_only_for_these(cast: Cast) -> N
 
 def test_both_outputs_of_a_pair_match_the_filter(cast: Cast) -> None:
     make_judge(cast.project, "h2h")
-    pairs = [each.pair for each in all_pairs(cast.project)]
+    pairs = list(all_pairs(cast.project))
     assert planned(cast, "tag=hard", pairs=pairs).calls == 2, "one document has two hard texts"
     run = plan_run(project=cast.project, scope=scope_of(cast, "tag=hard", pairs=pairs), by=cast.admin)
     both = {(each.item_id, each.other_id) for each in Judgment.objects.filter(run=run)}

@@ -38,7 +38,7 @@ def test_probabilities_are_rejected_if_they_give_no_value():
     cast = make_project(documents=2, systems=2)
     judge = make_judge(cast.project, "h2h", score_from="probabilities")
     problem = "A text wins, loses or ties; read the answer from the reply's text."
-    pairs = [each.pair for each in all_pairs(cast.project)]
+    pairs = list(all_pairs(cast.project))
     assert plan(cast, pairs=pairs).problems == [f"{judge.name}: {problem}"]
     with pytest.raises(RunRefusedError, match="A text wins, loses or ties"):
         make_run(cast.project, judge, pairs=pairs)
@@ -56,7 +56,7 @@ def test_every_item_dimension_and_sample_is_a_call():
 def test_system_pair_runs_in_both_orders_for_each_common_document():
     cast = make_project(documents=5, systems=3)
     make_judge(cast.project, "h2h")
-    pairs = [each.pair for each in all_pairs(cast.project)]
+    pairs = list(all_pairs(cast.project))
     assert plan(cast, pairs=pairs).calls == 2 * 3 * 5
     assert plan(cast, pairs=pairs[:1]).calls == 2 * 5
     Item.objects.filter(system=pairs[0][0], document__key="product-1").delete()
@@ -114,7 +114,7 @@ def test_pair_prompts_contain_two_outputs():
     cast = make_project()
     template = make_template(cast.project, "h2h", text="{{ text_1 }}{{ text_2 }}")
     make_judge(cast.project, "h2h", template=template)
-    found = plan(cast, pairs=[each.pair for each in all_pairs(cast.project)])
+    found = plan(cast, pairs=list(all_pairs(cast.project)))
     assert found.judges[0].input_tokens == 4 * 18  # two documents, one pair, both orders
 
 
@@ -210,7 +210,7 @@ def test_planning_takes_as_many_queries_for_much_as_for_little(django_assert_num
         scope = Scope(
             list(usable_judges(cast.project)),
             [each.key for each in cast.dimensions],
-            [each.pair for each in all_pairs(cast.project)],
+            list(all_pairs(cast.project)),
         )
         with django_assert_num_queries(9 + judges):  # each has an endpoint with prices of its own
             plan_of(cast.project, scope)
@@ -231,7 +231,7 @@ def test_neighbours_are_ranked_by_the_mean_of_all_dimensions_on_their_own_scales
             save_rating(
                 assignment=assignment, dimension=frozen(round, key), answer=answer, by=cast.annotators[0].user
             )
-    assert [each.name for each in neighbouring_pairs(cast.project)] == [
+    assert list(neighbouring_pairs(cast.project).values()) == [
         "system-2 and system-3",
         "system-3 and system-1",
     ]
@@ -246,7 +246,7 @@ def test_neighbours_need_ratings():
 def test_calls_with_the_same_prompt_prefix_are_planned_consecutively():
     cast = make_project(dimensions=("fluency", "style"), documents=2, systems=2)
     single, pairs = make_judge(cast.project), make_judge(cast.project, "h2h")
-    (pair,) = [each.pair for each in all_pairs(cast.project)]
+    (pair,) = list(all_pairs(cast.project))
     planned = make_run(cast.project, single, pairs, pairs=[pair]).judgments.order_by("pk")
     by_prompt = [(f"product-{number}", key) for number in (1, 2) for key in ("fluency", "style")]
     for judge in (single, pairs):

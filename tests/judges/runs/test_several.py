@@ -16,15 +16,18 @@ from judges.core.errors import RunRefusedError
 from judges.core.models import Batch, CallOrder, Judge, Judgment, LeaseHolder, Run
 from judges.core.specification import Scope
 from judges.endpoints.dialects.chat_completions import ChatCompletions
+from judges.endpoints.questions import Reply
 from judges.methods.several import rotate
 from judges.runs.batch_worker import write_requests
+from judges.runs.commands.batches import begin, store
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.corrections import ask_again
 from judges.runs.commands.leases import lease, sweep
 from judges.runs.commands.runs import cancel_run, plan_run, start_run
-from judges.runs.queries.calls import shared_calls
+from judges.runs.queries.calls import group_by_call, shared_calls
 from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.plans import plan_of
+from judges.runs.queries.work import work_of
 from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
@@ -387,6 +390,11 @@ def test_retry_of_one_dimension_calls_about_all(client: Client) -> None:
 def batched(cast: Cast, judge: Judge, budget: Decimal | None = None) -> Run:
     scope = Scope([judge], THREE)
     run = plan_run(project=cast.project, scope=scope, by=None, via=Run.Via.BATCH, budget=budget)
+    return worked_in_batches(run)
+
+
+def worked_in_batches(run: Run) -> Run:
+    """Let a worker look after the batches of a planned run."""
     start_run(run=run)
     Run.objects.update(untried_judges=None)  # their first judgments were answered before
     for _ in range(6):
@@ -435,11 +443,50 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
     assert [len(file) for file in provider.files] == [2, 2, 2, 2]
     run = running(cast.project, make_judge(cast.project, "several"), dimensions=THREE)
     monkeypatch.setattr(ChatCompletions, "batch_bytes", 5000)
-    keys = list(run.judgments.order_by("pk").values_list("pk", flat=True))
+    calls = list(group_by_call(run.judgments.order_by("pk"), shared_calls(run).judges).values())
+    assert [len(call) for call in calls] == [3] * 8
     with (tmp_path / "requests").open("wb") as file:
-        requests, written = write_requests(keys, file, ChatCompletions(), str(run.pk))
+        requests = write_requests(calls, file, ChatCompletions(), str(run.pk))
     assert 0 < requests < 8
-    assert written == 3 * requests
+
+
+@pytest.mark.parametrize("fits", [10, 1])
+def test_judgments_planned_apart_are_requested_together(fits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a failed judgment of an ended run joins the new ones of its item."""
+    monkeypatch.setattr("judges.runs.batch_worker.PORTION", 2)
+    cast = make_project(dimensions=THREE, documents=2, systems=2)
+    with batch_providing(ALL) as provider:
+        _, judge = judging(provider, cast)
+        run = plan_run(project=cast.project, scope=Scope([judge], THREE), by=None, via=Run.Via.BATCH)
+        last = list(run.judgments.filter(dimension=cast.dimensions[0]).order_by("pk"))
+        run.judgments.filter(pk__in=[each.pk for each in last]).delete()
+        for each in last:
+            each.pk = None
+            each.save(force_insert=True)
+        length = len(json.dumps(ChatCompletions().batch_request("1" * 40, work_of([last[0].pk])[0].question)))
+        monkeypatch.setattr(ChatCompletions, "batch_bytes", fits * length)
+        worked_in_batches(run)
+    assert (run.status, statuses(run)) == ("finished", {"done": 12})
+    assert [len(file) for file in provider.files] == ([4] if fits == 10 else [1] * 4)
+    assert run.spent == 4 * Decimal("0.0003")
+
+
+def test_two_replies_about_one_item_are_both_stored() -> None:
+    """As in an older batch, which may have two requests about an item."""
+    cast = make_project(dimensions=THREE, documents=1, systems=1)
+    with batch_providing(ALL) as provider:
+        _, judge = judging(provider, cast)
+        run = plan_run(project=cast.project, scope=Scope([judge], THREE), by=None, via=Run.Via.BATCH)
+        Run.objects.filter(pk=run.pk).update(status="running")
+        batch = begin(run=run.pk, holder=uuid4())
+        assert batch is not None
+        first, _, third = run.judgments.order_by("pk").values_list("pk", flat=True)
+        replies = {first: Reply(ALL, 100, 50, None), third: Reply(ALL.replace("5", "3"), 60, 50, None)}
+        store(batch=batch, said=replies)
+    run.refresh_from_db()
+    assert [each.value for each in of_item(run, cast.items[0])] == [4, 2, 3]
+    assert [each.input_tokens for each in of_item(run, cast.items[0])] == [50, 50, 60]
+    assert run.spent == Decimal("0.00056")
 
 
 def test_a_budget_pays_whole_requests_for_the_one_dimension_that_is_missing() -> None:

@@ -142,6 +142,16 @@ def test_worker_locks_the_run_before_the_endpoint(lab):
     assert locked_tables(queries) == ["judges_run", "judges_endpoint"]
 
 
+def test_renewal_makes_no_lease_without_the_lock_of_a_run(lab):
+    endpoint, run = lab
+    worker = uuid4()
+    assert lease(run=run.pk, endpoint=endpoint.pk, holder=worker, how_many=1).judgments
+    assert renew(endpoint=endpoint.pk, runs=[run.pk], holder=worker)
+    LeaseHolder.objects.all().delete()  # with the run of which it began, or as outdated
+    assert not renew(endpoint=endpoint.pk, runs=[run.pk], holder=worker)
+    assert not LeaseHolder.objects.exists()
+
+
 def locked_tables(queries):
     """Return the tables of the first two queries, which lock where the database has locks of rows."""
     statements = [each["sql"] for each in queries if each["sql"].startswith("SELECT")]
