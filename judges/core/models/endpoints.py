@@ -198,17 +198,17 @@ class ModelPace(models.Model):
 class LeaseHolder(models.Model):
     """The lease of the one worker that calls an endpoint; its key is also the `lease` of judgments.
 
-    places: the calls that it may have in flight. run: the one that it began with. Workers of the version
+    calls_in_flight: the number that it may have. run: the one that it started with. Workers of the version
     before read and write the rest, see docs/decisions/0047.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
     run = models.ForeignKey("judges.Run", models.CASCADE, related_name="+")
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="lease_holders")
-    places = models.PositiveIntegerField(default=0)
-    wanted = models.PositiveIntegerField(default=0, help_text="Places that it could use.")
+    calls_in_flight = models.PositiveIntegerField(default=0, db_column="places")
+    wanted = models.PositiveIntegerField(default=0, help_text="Calls that it could have in flight.")
     draining = models.BooleanField(default=False, help_text="It only ends the calls in flight.")
-    turn_began = models.DateTimeField(null=True, help_text="When it last began to have any places.")
+    turn_began = models.DateTimeField(null=True, help_text="When it last began to have any calls.")
     alive_until = models.DateTimeField(help_text="Renewed by heartbeats; a holder is dead after it.")
 
     def __str__(self) -> str:

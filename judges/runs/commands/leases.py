@@ -59,9 +59,9 @@ def hold_endpoint(*, endpoint: Endpoint, run: int | None, holder: UUID) -> bool:
     now = timezone.now()
     # A probe has 0 slots, and does not stop a renewal by the worker that has the endpoint.
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
-    if others.filter(places__gt=0).exists():
+    if others.filter(calls_in_flight__gt=0).exists():
         return False
-    kept = {"places": endpoint.calls_in_flight, "alive_until": now + LEASE}
+    kept = {"calls_in_flight": endpoint.calls_in_flight, "alive_until": now + LEASE}
     if not LeaseHolder.objects.filter(pk=holder).update(**kept):
         if run is None or others.exists():
             return False
@@ -78,7 +78,7 @@ def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now)
     # One probe at a time answers whether the server is back.
-    if others.filter(places=0).exists():
+    if others.filter(calls_in_flight=0).exists():
         return False
     # Old calls that still hang count for the endpoint's limit of calls.
     held = Judgment.objects.filter(lease__in=others.values("pk"), status=Status.LEASED)
@@ -86,7 +86,7 @@ def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
         return False
     # As long as a call takes, for nothing renews the lease of a probe.
     until = now + timedelta(seconds=endpoint.timeout_seconds + 5)
-    LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, places=0, alive_until=until)
+    LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, calls_in_flight=0, alive_until=until)
     return True
 
 
@@ -109,17 +109,19 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
         abandoned = abandoned.exclude(lease=besides)
     held = abandoned.order_by().values("lease").distinct()
     # A probe has 0 slots, and so has a worker whose calls are all counted already.
-    for holder in LeaseHolder.objects.filter(pk__in=held, places__gt=0).select_related("endpoint"):
+    for holder in LeaseHolder.objects.filter(pk__in=held, calls_in_flight__gt=0).select_related("endpoint"):
         own = abandoned.filter(lease=holder.pk)
         calls, cost = _expected_calls(run, holder.endpoint, own)
-        # The worker made up to `places` calls. Judgments that it leased ahead were in no call.
+        # The worker made up to `calls_in_flight` calls. Judgments that it leased ahead were in no call.
         everything = Judgment.objects.filter(lease=holder.pk, status=Status.LEASED).count()
-        share = min(Decimal(1), Decimal(holder.places) / (everything - own.count() + calls))
+        share = min(Decimal(1), Decimal(holder.calls_in_flight) / (everything - own.count() + calls))
         lost = (cost * share).quantize(SMALLEST)
         run.spent += lost
         Run.objects.filter(pk=run.pk).update(spent=F("spent") + lost)
         # The other runs of the worker share the rest: each call counts for one of them.
-        LeaseHolder.objects.filter(pk=holder.pk).update(places=holder.places - round(share * calls))
+        LeaseHolder.objects.filter(pk=holder.pk).update(
+            calls_in_flight=holder.calls_in_flight - round(share * calls)
+        )
     return abandoned.update(status=Status.PLANNED, lease=None, leased_until=None)
 
 

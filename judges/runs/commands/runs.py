@@ -41,7 +41,7 @@ SINGLE = f"""
     WHERE document.project_id = %s
 """
 PAIRED = f"""
-    SELECT item.id, other.id, pair.place, item.document_id, pair.turn, {Offer.OUTPUT:d}
+    SELECT item.id, other.id, pair.position, item.document_id, pair.turn, {Offer.OUTPUT:d}
     FROM pair
     JOIN {ITEMS} item ON item.system_id = pair.first
     JOIN {ITEMS} other ON other.system_id = pair.second AND other.document_id = item.document_id
@@ -50,7 +50,7 @@ PAIRED = f"""
 """
 # With `WHERE`: without it SQLite takes ON CONFLICT for a condition of the join.
 WRITE = """
-    WITH {tables}, subject (item, other, place, document, turn, offers) AS ({subjects})
+    WITH {tables}, subject (item, other, position, document, turn, offers) AS ({subjects})
     INSERT INTO {judgments} ({columns})
     SELECT {values}
     FROM subject CROSS JOIN dimension CROSS JOIN sample
@@ -307,7 +307,7 @@ def write_judgments(
     most = max(samples_about(judge, each) for each in dimensions)
     tables = [
         _values(
-            "dimension (id, place, need, samples)",
+            "dimension (id, position, need, samples)",
             [
                 (each.id, index, int(need_of(each)), samples_about(judge, each))
                 for index, each in enumerate(dimensions)
@@ -322,16 +322,16 @@ def write_judgments(
             for index, (first, second) in enumerate(pairs)
             for turn, systems in enumerate([(first, second), (second, first)])
         ]
-        tables.append(_values("pair (first, second, place, turn)", both))
+        tables.append(_values("pair (first, second, position, turn)", both))
         subjects = PAIRED + chosen.condition("item.id", "other.id")
     else:
         subjects = SINGLE + chosen.condition("item.id")
     # Prompts contain the dimension, then the document, then the output. This order makes calls with the same
     # prefix consecutive, for servers that cache prefixes. Judgments of one call are adjacent: a sample of all
     # dimensions, or a dimension's samples.
-    order = "dimension.place, subject.place, subject.turn, sample.number"
+    order = "dimension.position, subject.position, subject.turn, sample.number"
     if judge.asks_several:
-        order = "subject.place, subject.turn, sample.number, dimension.place"
+        order = "subject.position, subject.turn, sample.number, dimension.position"
     columns, values, constants = _columns(Judgment(run=run, judge=judge))
     statement = WRITE.format(
         tables=", ".join(tables),

@@ -174,11 +174,11 @@ def _most_in_flight(runs: Sequence[int]) -> dict[int, int]:
     sizes = dict(of_runs.values_list("run").annotate(of_a_call=several).order_by())
     if not sizes:
         return {}
-    holders = LeaseHolder.objects.filter(pk=OuterRef("lease")).values("places")
-    held = Judgment.objects.filter(status=Judgment.Status.LEASED).annotate(places=Subquery(holders))
+    holders = LeaseHolder.objects.filter(pk=OuterRef("lease")).values("calls_in_flight")
+    held = Judgment.objects.filter(status=Judgment.Status.LEASED).annotate(calls_in_flight=Subquery(holders))
     leases = Judgment.objects.filter(run__in=sizes, status=Judgment.Status.LEASED).values("lease")
-    rows = held.filter(lease__in=leases, places__isnull=False).order_by()
-    counted = list(rows.values_list("lease", "run", "places").annotate(Count("pk")))
+    rows = held.filter(lease__in=leases, calls_in_flight__isnull=False).order_by()
+    counted = list(rows.values_list("lease", "run", "calls_in_flight").annotate(Count("pk")))
     totals: Counter[UUID] = Counter()
     for lease, _, _, count in counted:
         totals[lease] += count

@@ -53,7 +53,7 @@ def begin_a_call(run, provider):
     assert wait_until(lambda: len(provider.asked) > before, seconds=60)
     assert len(provider.asked) == before + 1
     assert statuses(run)["leased"] == 1, "no more is leased than may be in flight"
-    assert LeaseHolder.objects.filter(places=1).exists()
+    assert LeaseHolder.objects.filter(calls_in_flight=1).exists()
 
 
 def wait_until_over():

@@ -227,12 +227,16 @@ def test_a_worker_of_the_version_before_and_one_of_this_never_call_together():
     run = running(project, make_judge(project, endpoint=endpoint))
     alive = timezone.now() + timedelta(minutes=1)
     of_before = {"run": run, "endpoint": endpoint, "alive_until": alive}
-    old = LeaseHolder.objects.create(pk=uuid4(), places=1, wanted=8, draining=True, **of_before)
+    old = LeaseHolder.objects.create(pk=uuid4(), calls_in_flight=1, wanted=8, draining=True, **of_before)
     ours = partial(lease, run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
     assert ours() == Leased([], has_ended=True), "calls of the one before are in flight"
-    LeaseHolder.objects.filter(pk=old.pk).update(places=0, alive_until=timezone.now() - timedelta(seconds=1))
+    LeaseHolder.objects.filter(pk=old.pk).update(
+        calls_in_flight=0, alive_until=timezone.now() - timedelta(seconds=1)
+    )
     assert len(ours().judgments) == 4
-    living = LeaseHolder.objects.filter(alive_until__gte=timezone.now()).values_list("places", "draining")
+    living = LeaseHolder.objects.filter(alive_until__gte=timezone.now()).values_list(
+        "calls_in_flight", "draining"
+    )
     assert list(living) == [(8, False)], "the one before counts these calls, and finds none left"
 
 

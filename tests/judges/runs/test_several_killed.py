@@ -66,7 +66,7 @@ def test_a_killed_worker_repeats_only_whole_calls_and_each_judgment_is_paid_once
     assert sum(each.cost or 0 for each in found) == ITEMS * CALL
     assert run.spent == len(provider.asked) * CALL, "calls that ended with the worker are spent, too"
     assert not judgments.filter(lease__isnull=False).exists()
-    assert not LeaseHolder.objects.filter(places__gt=0, alive_until__gte=timezone.now()).exists()
+    assert not LeaseHolder.objects.filter(calls_in_flight__gt=0, alive_until__gte=timezone.now()).exists()
 
 
 def end_leases(judgments: QuerySet[Judgment]) -> None:
