@@ -55,6 +55,7 @@ def start_session(
     with transaction.atomic():
         session = _make_session(project, raters, by)
         copy_outputs(copy_documents(project, session, documents), session)
+    # Outside the transaction: only there a long write on SQLite commits in steps.
     open_round_one(project=session, by=by)
     return session
 
@@ -88,6 +89,7 @@ def reveal_session(*, session: Project, by: User | None) -> None:
     """
     close_round_one(project=session, by=by)
     first = rounds_of(session)[1]
+    # Without a difference there is nothing to discuss, and the session stays at its blind round.
     if first.disputes.exists():
         open_round_two(project=session, by=by)
 
@@ -120,6 +122,7 @@ def add_to_guidelines(*, session: Project, text: str, by: User | None) -> Projec
     if not text.strip():
         raise InvalidValueError(gettext("Write the agreement."), fields={"text": gettext("Write it here.")})
     guidelines = f"{project.guidelines.rstrip()}\n\n{text.strip()}\n".lstrip()
+    # Raters of an open round must see new wording as a version with a note.
     if rounds_of(project):
         note = gettext("Agreed in {session}.").format(session=session.name)
         reword_guidelines(project=project, guidelines=guidelines, note=note, by=by)

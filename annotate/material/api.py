@@ -51,7 +51,9 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
         return
     fields: dict[str, str] = {}
     for line in refused:
+        # Lines count from 1 and entries of a list from 0; line 0 is the request as a whole.
         path = f"{within}.{line.line - 1}" if line.line else within
+        # The first reason about a field stays, as later ones often follow from it.
         fields.setdefault(f"{path}.{line.field}" if line.field else path, line.reason)
     message = gettext("Nothing was imported: {reason}").format(reason=refused[0].reason)
     raise ImportRefusedError(message, fields=fields)

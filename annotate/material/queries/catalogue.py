@@ -75,6 +75,7 @@ class Catalogue:
         if named:
             documents = documents.filter(key__in=named.documents)
             systems = systems.filter(name__in=named.systems)
+            # A condition on pairs would need one parameter pair per item, so surplus rows are dropped below.
             items = items.filter(document__key__in=named.documents, system__name__in=named.systems)
         # Names by key, so that items need no join with their documents and systems.
         keys, names = {}, {}

@@ -98,6 +98,7 @@ class FileCheck(FileReading):
     def _names_in_first_records(self, limit: int) -> NamesInFile | None:
         """Return the names in the first records; None if they are too many for a query by name."""
         named = NamesInFile()
+        # The check reads the file again after this and reports the error itself.
         with suppress(UnreadableFileError), self.source.open() as file:
             for record in islice(file, limit):
                 for row in rows_of(self.source.mapping, record, **self.parts):

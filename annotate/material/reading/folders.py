@@ -69,6 +69,7 @@ class Zipped(Folder):
         self.archive = archive
         files = {each.filename: each for each in archive.infolist() if not each.is_dir()}
         files = {name: each for name, each in files.items() if not _is_hidden(PurePosixPath(name).parts)}
+        # These are declared sizes; `open` counts the real ones.
         if sum(each.file_size for each in files.values()) > MAX_FILE_BYTES:
             limit = MAX_FILE_BYTES // 1024**2
             raise UnreadableFileError(
@@ -134,4 +135,5 @@ def is_workbook(stream: IO[bytes]) -> bool:
 
 
 def _is_hidden(parts: tuple[str, ...]) -> bool:
+    # macOS adds a folder __MACOSX with a second file for each file to its archives.
     return any(part.startswith((".", "__MACOSX")) for part in parts)

@@ -193,10 +193,12 @@ class _ColumnGuess:
         for field in ("document_key", "system", "rater", "dimension"):
             column = self.columns.get(found[field])
             if column and column.is_prose:
+                # The same systems answer for several documents, so a system's name repeats.
                 never_repeats = field == "system" and column.distinct == self.rows > 1
                 found[field] = "" if never_repeats or column.longest > KEY_LIMIT else found[field]
         if found["value"] and _word(found["value"]) not in PLAIN_VALUES:
             found["value"] = found["value"] if self.columns[found["value"]].is_numeric else ""
+        # Other data sets call any pass over the data a round, so the cells must name one of two.
         if not all(is_round(record.fields.get(found["round"]), 1, 2) for record in records):
             found["round"] = ""
 
@@ -264,6 +266,7 @@ class _ColumnGuess:
         if len(named) < 2 or column.is_numeric or not column.is_short:
             return False
         all_filled = all(cell for cells in named for cell in cells)
+        # A system has one output for a document, so its name occurs there once.
         differ = all(len(set(cells)) == len(cells) for cells in named)
         # The same names in two documents show that they are names of systems.
         return all_filled and differ and set(named[0]) == set(named[1])

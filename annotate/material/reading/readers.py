@@ -184,6 +184,7 @@ def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) 
         yield from read_sheets(stream, choice, name) if choice else read_xlsx(stream)
     elif magic == PARQUET_MAGIC:
         yield from read_parquet(stream)
+    # An Arrow stream has no magic bytes, so its name decides.
     elif name.lower().endswith(".arrow"):
         yield from read_arrow(stream)
     else:

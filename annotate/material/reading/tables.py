@@ -20,6 +20,7 @@ from annotate.material.reading.rows import EmptyRow, LineReason, Record, Refused
 
 DELIMITERS = ",;\t"
 WIDEST_SHEET = 16_384  # columns of any spreadsheet, which may save the empty ones too
+# The csv module's own limit is 128 KiB a cell, which a long document exceeds.
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
