@@ -165,6 +165,7 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
         is_actor = entry.actor_id == names.person.pk
         if is_actor or after != before:
             actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
+            # A pseudonym can be longer than a name, and the column holds 300 characters.
             changed_entries.append((entry, {**after, "subject": after["subject"][:300], **actor}))
     for entry, became in changed_entries:
         AuditEntry.objects.filter(pk=entry.pk).update(**became)

@@ -42,6 +42,7 @@ def post_account_mail(*, user: User | None, to: str, subject: str, body: str) ->
     user: the account that it is about, if any. Erasing that person deletes the mail.
     """
     told = json.dumps({"to": to, "subject": subject, "body": body})
+    # Mails can contain links that open an account, which a copy of the database must not reveal.
     sealed = encryption.cipher_for(PURPOSE).encrypt(told.encode()).decode()
     now = timezone.now()
     AccountMail.objects.create(user=user, sealed=sealed, asked_at=now, mail_due_at=now)

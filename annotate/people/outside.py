@@ -112,6 +112,7 @@ def is_same_session(rater: OutsideRater, parameters: Mapping[str, str]) -> bool:
     known, sent = (
         [each.get(name, "") for name in (STUDY, SESSION)] for each in (rater.parameters, parameters)
     )
+    # Without a session of the platform, two empty values would be equal.
     return bool(known[1]) and constant_time_compare("\n".join(known), "\n".join(sent))
 
 
@@ -137,6 +138,7 @@ def join_study(
     lock_project(study.project)
     # After the lock: an admin may have closed the study or changed its form since the page loaded.
     study.refresh_from_db()
+    # The lock makes the count of raters exact: nobody joins between the count and the new row.
     refuse_closed_study(study)
     person = parameters.get(PERSON, "")
     # The same person may have joined in another tab, or an admin changed the form that the person read.

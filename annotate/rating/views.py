@@ -411,8 +411,10 @@ def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SubmittedAn
 
 
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
+    # An error and no redirect: a script sends this request, keeps the answers, and shows the reason.
     if not request.user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
+    # Someone else may have signed in on this machine since the page was loaded.
     membership_key = request.POST.get("annotator", "")
     assignment = access.assignment_for_annotator(request.user, slug, position, membership_key=membership_key)
     if request.POST.get("assignment") != access.token_of(assignment):
@@ -472,6 +474,7 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
             _save(request, assignment, dimension, dimension.key)
         except DomainError as error:
             refusals.append(error.message)
+    # A closed round rejects every answer with the same message, which is shown once.
     return list(dict.fromkeys(refusals))
 
 

@@ -126,6 +126,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     status = 422 if form.is_bound else 200
     if form.is_valid():
         name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
+        # The database has only a hash of the secret, so no later page can show it.
         made, secret = make_token(user=user, name=name, scopes=scopes, lasts=form.lasts)
         form, status = TokenForm(), 200
     context = {"form": form, "tokens": tokens_of(user), "made": made, "secret": secret}

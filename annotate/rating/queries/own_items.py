@@ -302,6 +302,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     counts = mine.aggregate(
         all=Count("pk"),
         done=Count("pk", filter=Q(completed_at__isnull=False)),
+        # An import completes assignments today, but their ratings are no work of today.
         today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
         whole=Count("pk", filter=Q(completed_at__isnull=True, partial=False)),
         **_TAKEN_OF_LIMIT,
