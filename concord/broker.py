@@ -31,6 +31,7 @@ class Channel(filesystem.Channel):
 
     # kombu's own two signatures of this method disagree, so no third can agree with both.
     def _put(self, queue: str, payload: Any, **_options: Any) -> None:  # type: ignore[override]
+        # Two processes can write at the same time, so a random part follows.
         name = f"{time.time_ns():020d}_{uuid4()}.{queue}.msg"
         _write_whole(Path(self.data_folder_out, name), payload)
 
@@ -41,6 +42,7 @@ class Channel(filesystem.Channel):
                 continue
             taken = Path(self.data_folder_in, f".{name}")
             try:
+                # A rename succeeds for one worker only, and the dot hides the file from the others.
                 Path(self.data_folder_in, name).rename(taken)
             except FileNotFoundError:  # another worker was faster
                 continue

@@ -189,6 +189,7 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def query(self) -> str:
+        # Without `all` a reader who also rates would get the list of the own disputes.
         return query_of({"all": 1, **vars(self.chosen)})
 
 
@@ -236,6 +237,7 @@ class WorkFilterForm(forms.Form):
 
 # Dispute rules: the project's, and those for dimensions that differ from it.
 
+# The longest scale runs from -1000 to 1000.
 LARGEST = 2000
 
 

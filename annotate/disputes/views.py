@@ -291,6 +291,7 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
 def _number_shown(request: Request, slug: str) -> int | None:
     path = (request.htmx.current_url_abs_path or "").partition("?")[0] if request.htmx else ""
     try:
+        # The browser names the page that it shows; its URL decides how much must be replaced.
         found = resolve(path)
     except Resolver404:
         return None

@@ -51,6 +51,7 @@ class Prepared(Generic[M]):
         if is_off():
             rows = list(self._make(*values))
             return PendingRows(lambda: rows)
+        # Compiled at the first use and not on import, when there is no connection yet.
         if not hasattr(self._here, "compiled"):
             self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
         compiled: _Compiled = self._here.compiled

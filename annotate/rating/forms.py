@@ -24,6 +24,7 @@ from annotate.rating.planning import ListRefusedError, read_list
 from annotate.rating.queries.own_items import Marked, OwnFilter
 from annotate.rating.queries.plans import names_of_annotators, names_of_items
 
+# The longest scale of whole points, from -1000 to 1000, has this number of values.
 MOST_VALUES = 2001  # of a scale that are offered to choose from
 
 # The day by which a round shall be done.

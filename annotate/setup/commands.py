@@ -124,6 +124,7 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
 @transaction.atomic
 def duplicate_dimension(*, dimension: Dimension) -> Dimension:
     dimension = _lock_dimension(dimension)
+    # A name has at most 80 characters, and the addition needs seven of them.
     name = f"{dimension.name[:70]} (copy)"
     copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
     order = [other for other in dimension.project.dimensions.all() if other != copy]
@@ -528,6 +529,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
         )
     ratings = ratings_to_ask_again(round, dimension.pk)
     assignments = Assignment.objects.filter(pk__in=ratings.values("assignment"))
+    # Read before the update of the ratings, after which their filter matches none of them.
     held = list(assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
     if not asked:

@@ -584,11 +584,13 @@ class SettingsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject a tolerance that would settle differences the threshold disputes."""
         values = self.cleaned_data
+        # A missing end has an error of its own, so its default makes the comparison pass.
         if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
             self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
         return values
 
 
 class SettingsPageForm(SettingsForm):
+    # Dispute rules have their own page, because they may change until Round I closes.
     dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
     tolerance = None  # type: ignore[assignment]

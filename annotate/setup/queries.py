@@ -57,6 +57,7 @@ def uses_of_image(project: Project, key: str) -> list[str]:
     guideline = current_guideline(project)
     uses = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
     uses += [each.name for each in guideline.dimensions if key in each.guidelines]
+    # A key is a hash of the image, so a search in the whole text finds nothing else.
     frozen = project.guideline_versions.order_by("version").values_list("version", "content")
     return uses + [
         f"guideline version {version}" for version, content in frozen if key in json.dumps(content)

@@ -470,6 +470,7 @@ def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
 def _picture(reading: _Reading) -> Picture:
     name, text = reading.text("name", most=150, needed=True), reading.text("base64", needed=True)
     try:
+        # Without `validate` Python skips characters that are not base64.
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         reading.refuse("base64", gettext("is not base64."))

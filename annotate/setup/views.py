@@ -214,6 +214,7 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
     with found.file.open("rb") as file:
         response = HttpResponse(file.read(), content_type=image_type(found.key))
     response["Cache-Control"] = "private, max-age=31536000, immutable"  # its URL depends on its content
+    # A browser that takes the file for a page must not run or load anything in it.
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
 
@@ -300,6 +301,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+# The review shows this page in a frame, which Django forbids by default.
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
@@ -389,6 +391,7 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
+    # A slug is ASCII without quotes, so it can stand in the header as it is.
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
         response = HttpResponse(to_json(template), content_type="application/json")

@@ -176,7 +176,7 @@ class DatabaseWrapper(DjangoWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        # Otherwise a failed start would block all other writers.
+        # Not in `finally`: after a failed commit the transaction still writes, until its rollback.
         self.let_others_write()
 
     def _rollback(self) -> None:

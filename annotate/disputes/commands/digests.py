@@ -54,6 +54,7 @@ def send_digest_message(user: User, needing: list[DigestDispute], address: str) 
         to=user.email,
         subject=f"Concord: {subject % {'count': len(needing)}}",
         body="\n".join(lines),
+        # RFC 8058: with both headers, mail programs unsubscribe by a single POST without a page.
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
     )
 

@@ -172,6 +172,7 @@ def _follow(
 def _asked_at(disputes: Collection[Dispute], *kinds: DisputeEvent.Kind) -> dict[int, datetime]:
     """Return the time of the last event of these kinds, by which an admin asks all raters of a dispute."""
     events = DisputeEvent.objects.filter(dispute__in=disputes, kind__in=kinds).order_by("at", "pk")
+    # In a dictionary the last event of a dispute replaces the earlier ones.
     return dict(events.values_list("dispute", "at"))
 
 
@@ -321,6 +322,7 @@ def _waits_since(dispute: Dispute, asked_at: datetime) -> bool:
         value__isnull=False,
         updated_at__gt=asked_at,
     )
+    # A rater who left, or whom statistics exclude, must not keep the dispute open.
     who_can = raters_of(dispute).filter(active=True, counted=True)
     return who_can.exclude(pk__in=answered.values("assignment__annotator")).exists()
 
