@@ -91,6 +91,7 @@ def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
     total = weights @ np.sum(values**2, axis=1) - correction
     between_units = weights @ values.sum(axis=1) ** 2 / k - correction
     between_raters = np.sum(rater_sums**2, axis=1) / n - correction
+    # A rest of rounding would make a ratio of mean squares finite where it is undefined.
     floor = _TINY * np.maximum(total, 0)
     units, within, raters, error = (
         np.where(squares > floor, squares, 0.0)
@@ -211,6 +212,7 @@ def intraclass_correlation(
         patterns=by_rater,
         statistic=partial(_icc_statistic, form=form),
         why_undefined=_NO_SPREAD,
+        # For the mean of k raters an intraclass correlation has no lower bound.
         bounds=(-np.inf, 1.0),
         parameters={"form": form},
     )
@@ -218,6 +220,7 @@ def intraclass_correlation(
     if result.value is None or generator is not None:
         return result
     patterns = by_rater(complete)
+    # The sample itself is the only replicate here.
     squares = mean_squares(patterns, patterns.unit_counts[None].astype(float))
     level = (resampling or Resampling()).confidence_level
     interval, interval_reason = f_interval(squares, form, level)

@@ -72,6 +72,7 @@ def database(default_file: Path) -> dict[str, Any]:
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{default_file}"
     cure = "Write it like postgres://user:password@host:5432/name or sqlite:////folder/file."
     try:
+        # The check replaces a kept connection that the database has closed, before a request uses it.
         found: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
     except (ValueError, KeyError) as error:
         raise SettingError("DATABASE_URL", "is not the address of a database", cure) from error

@@ -61,6 +61,7 @@ def start_session(
 
 
 def _make_session(project: Project, raters: Sequence[Membership], by: User | None) -> Project:
+    # The lock gives two sessions that start at once different numbers.
     lock_project(project)
     number = sessions_of(project).count() + 1
     name = gettext("Calibration {number} of {project}").format(number=number, project=project.name)

@@ -137,6 +137,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 def join_project(request: HttpRequest, user: User) -> HttpResponse:
     """Accept the session's invitation and redirect to its project, or show why it cannot be accepted."""
+    # The proof of the e-mail belonged to this sign-up and must serve no other.
     request.session.pop(ADDRESS_IN_SESSION, None)
     try:
         membership = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)

@@ -146,6 +146,7 @@ class ErasedNames:
 def _anywhere(names: set[str]) -> re.Pattern[str]:
     # Longer names first, or a part of one would match alone; `(?!)` matches nothing.
     found = "|".join(sorted(map(re.escape, names - {""}), key=len, reverse=True)) or "(?!)"
+    # Only whole names: “ann@x.org” must not match in “joann@x.org” or “ann@x.org.uk”.
     return re.compile(rf"(?<![\w.+-])({found})(?!\w|[.-]\w)", re.IGNORECASE)
 
 

@@ -323,6 +323,7 @@ class DimensionForm(forms.Form):
 
     def _kind(self) -> str:
         entries = self.initial if self.frozen else self._entries()
+        # In an open round the kind is fixed, so the request cannot choose other fields.
         kind = entries.get("kind") or "scale"
         if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:
             return "category"

@@ -156,6 +156,7 @@ def rows_of_project(project: Project) -> Iterator[QuerySet[Model]]:
     """Yield the rows of every table of the project; rows that refer to others come first."""
     paths = _paths()
     for model in _referring_first(list(paths)):
+        # A model's own manager may omit rows, such as the round of checks, which must be deleted, too.
         yield model._base_manager.filter(**{paths[model]: project})
 
 

@@ -146,6 +146,7 @@ def _edit(
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
     earlier = earlier_questions(project, edited)
+    # These buttons change the form that is shown and save nothing.
     if request.POST.keys() & {"show", "usual", "more"}:
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
@@ -238,6 +239,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
     refuse_all_but_project_makers(request.user)
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
+    # The default is no key at all: an empty one would select “Nothing”.
     form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))
     if form.is_valid():
         template = template_for(user, form.cleaned_data["template"])

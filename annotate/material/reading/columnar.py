@@ -42,6 +42,7 @@ def main(kind: str, most_bytes: int) -> None:
 
 def _limit(what: int, most: int) -> None:
     _, hard = resource.getrlimit(what)
+    # A process without privileges cannot raise a limit above the hard one.
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(what, (most, most))
 

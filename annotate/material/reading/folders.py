@@ -53,6 +53,7 @@ class Directory(Folder):
     def __init__(self, path: Path) -> None:
         self.path = path
         found = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
+        # Sorted, because the order of a directory's entries differs between file systems.
         self.names = tuple(sorted(each.as_posix() for each in found if not _is_hidden(each.parts)))
 
     def size(self, name: str) -> int:
@@ -127,6 +128,7 @@ def folder_at(path: Path) -> Iterator[Folder]:
 def is_workbook(stream: IO[bytes]) -> bool:
     try:
         with zipfile.ZipFile(stream) as archive:
+            # A workbook is a zip file, too; its parts are in the folder xl.
             return any(name.startswith("xl/") for name in archive.namelist())
     except DAMAGED:
         return False

@@ -137,6 +137,7 @@ class _Column:
         self.length = median(map(len, filled)) if filled else 0
         self.longest = max(map(len, filled), default=0)
         self.is_numeric = bool(filled) and all(NUMBER.fullmatch(cell) for cell in filled)
+        # A URL is long, too; prose has blanks, or is in a script that may write without them.
         several = sum(" " in cell or not cell.isascii() for cell in filled)
         self.is_prose = self.is_plain and self.length >= SHORTEST_PROSE and several * 2 > len(filled)
         self.is_short = self.is_plain and 0 < self.longest <= LONGEST_PLAIN_KEY
@@ -307,12 +308,14 @@ def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, s
 
 def _word(name: str) -> str:
     """Return a name in small letters without accents, its words joined by underscores."""
+    # The lists above are without accents, so “Übersetzung” must become “ubersetzung”.
     letters = unicodedata.normalize("NFKD", name.casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return re.sub(r"[\W_]+", "_", plain).strip("_")
 
 
 def _bare(name: str) -> str:
+    # “systemName (short)” becomes “system Name”, which the lists of words contain.
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"\(.*?\)|\[.*?\]", "", name))
 
 

@@ -71,6 +71,7 @@ def _decode_line(number: int, raw: bytes) -> str:
                     "and import it again."
                 ).format(encoding=encoding)
                 raise UnreadableFileError(1, reason)
+        # UTF-16 without a byte order mark shows itself by NUL bytes.
         if b"\0" in raw:
             reason = gettext(
                 "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "

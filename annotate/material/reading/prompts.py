@@ -172,6 +172,7 @@ class PreferencePairs(ItemsOnly):
 
 def prompt_shape(fields: Fields) -> str:
     has_prompt = bool(_first(fields, (*PROMPT_COLUMNS, *SOURCE_COLUMNS)))
+    # Pairs first, because their files often have a column of messages as well.
     if not is_blank(fields.get("chosen")) and not is_blank(fields.get("rejected")):
         own_prompt = _is_turns(fields["chosen"]) or _is_transcript(fields["chosen"])
         return PreferencePairs.name if has_prompt or own_prompt else ""

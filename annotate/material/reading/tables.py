@@ -36,6 +36,7 @@ class _CsvLines:
     def __iter__(self) -> Iterator[str]:
         for number, text in self.lines:
             self.number = number
+            # A quotation mark that is never closed would collect the rest of the file in one row.
             self.held += len(text or "")
             if text is None or self.held > MAX_LINE_BYTES:
                 limit = MAX_LINE_BYTES // 1024**2

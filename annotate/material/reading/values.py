@@ -49,6 +49,7 @@ def text_of(value: object, name: str) -> str:
             name,
             gettext("The field “{name}” is empty; give it a text or leave the line out.").format(name=name),
         )
+    # A list of messages is stored as JSON, which pages show as a chat.
     if is_chat(value):
         value = json.dumps(value, ensure_ascii=False)
     # True is an int, too.

@@ -127,6 +127,7 @@ def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
     """
     with _library_errors():
         _check_size(stream)
+        # Rows are streamed: a reader that allocates whole sheets fails on one cell far away from the others.
         book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         visible = (each for each in book.worksheets if each.sheet_state == "visible")
         sheet = next((each for each in visible if name in ("", each.title)), None)

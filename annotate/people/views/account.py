@@ -194,6 +194,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
+        # Only a POST accepts: programs that open links of mails accept nothing.
         if request.method == "POST" and request.user.is_authenticated:
             membership = accept_invitation(token=token, user=request_user(request))
             return redirect("project", membership.project.slug)

@@ -432,4 +432,5 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
         html = render_to_string("rating/_rows.html", {**context, "address": address})
         kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
         caches["process"].set(key, kept, timeout=None)
+    # The template has escaped its content, and the inserted path has only a slug and a number.
     return SafeString(kept.replace(address, here))
