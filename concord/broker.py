@@ -76,6 +76,7 @@ class Channel(filesystem.Channel):
     @contextmanager
     def _lock(self) -> Iterator[None]:
         with open(self.control_folder / "lock", "a") as file:
+            # The lock belongs to the open file, so it ends with a process that dies.
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

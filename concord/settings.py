@@ -280,7 +280,7 @@ SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS el
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 # Removal from browsers' preload lists takes months: a choice of the operator, which no check requires.
 SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
-# W021 demands the preload list. W040 says that SQLite ignores the included columns of an index.
+# W021 demands the preload list. W040 warns that SQLite ignores the included columns of an index.
 SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
 if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"

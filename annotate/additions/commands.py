@@ -62,7 +62,7 @@ def add_systems(
     benchmark, which does not change. Raises NotReadyError unless it is finished, InvalidValueError for
     outputs that do not fit it.
     """
-    # The check of the rounds follows the lock, so nobody opens Round II in between.
+    # The check of the rounds follows the lock, so no one opens Round II in between.
     benchmark = lock_project(project)
     refuse_unfinished(benchmark)
     documents = _check_outputs(benchmark, outputs)
@@ -88,7 +88,7 @@ def add_systems(
             for key, text in texts.items()
         )
     _copy_bridging(child, chosen, copies)
-    # Bridging items are gold items, so the plan for gold decides how often raters meet them.
+    # Bridging items are gold items, so the plan for gold sets their frequency.
     choose_plan(project=child, kind="queue", gold_every=BRIDGING_EVERY if chosen else 0)
     facts = {"benchmark": benchmark.slug, "systems": sorted(outputs), "bridging": len(chosen)}
     record(child, "addition.made", child, after=facts, by=by)

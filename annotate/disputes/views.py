@@ -259,6 +259,7 @@ def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membe
     """
     try:
         if written_by is not None:
+            # Someone else may have signed in on this machine since the page was loaded.
             access.refuse_another(written_by, form.data.get("rater", ""))
         if not form.is_valid():
             return str(next(iter(form.errors.values()))[0])

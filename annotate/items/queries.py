@@ -159,7 +159,7 @@ class ListedItem:
 
 def listed_items(keys: Sequence[int]) -> list[ListedItem]:
     """Return items (by key) for the list, in order. Four queries."""
-    # Parts hold the whole text of a document, which the list does not show.
+    # Parts hold the whole document, which the list does not show.
     rows = Item.objects.select_related("document", "system").defer("document__parts").in_bulk(keys)
     # An item can be deleted between the query for the keys and this one.
     items = [rows[key] for key in keys if key in rows]

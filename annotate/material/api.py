@@ -234,7 +234,7 @@ class Systems(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List systems."""
         project = project_for_reader(request.user, slug)
-        # The system of a comparison stands for several systems and is none itself.
+        # The system of a comparison represents several systems and is none itself.
         return self.page(System.objects.filter(project=project, compares=False), SystemRow)
 
 

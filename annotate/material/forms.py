@@ -48,6 +48,7 @@ def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
                 kinds=", ".join(sorted(kinds))
             )
         )
+    # A zip file takes two entries of one name, and a reader would find only the last.
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise NotTogetherError(

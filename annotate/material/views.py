@@ -109,6 +109,7 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
         FORMATS[format](lambda: default_storage.open(name, "rb")),
         content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",
     )
+    # The header has the number of the upload, because its name is input of a user.
     response["Content-Disposition"] = f'attachment; filename="refused-{upload.pk}.{format}"'
     return response
 

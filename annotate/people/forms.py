@@ -81,7 +81,7 @@ class InvitationsForm(forms.Form):
     addresses = forms.CharField(
         label=_("E-mail addresses"),
         widget=forms.Textarea(attrs={"rows": 5}),
-        # Django renders help texts as HTML, so the angle brackets are entities.
+        # Django renders this as HTML, so the angle brackets are entities.
         help_text=_("One on a line, or separated by commas; “Ann &lt;ann@example.org&gt;” is understood."),
     )
     note = forms.CharField(

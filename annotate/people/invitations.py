@@ -60,6 +60,7 @@ def refuse_unusable(invitation: Invitation | None) -> Invitation:
     return invitation
 
 
+# Two salts, so that a link of one purpose proves nothing for the other.
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
 ADDRESS_LINK_LASTS = timedelta(days=3)
 

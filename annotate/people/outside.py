@@ -138,7 +138,7 @@ def join_study(
     lock_project(study.project)
     # After the lock: an admin may have closed the study or changed its form since the page loaded.
     study.refresh_from_db()
-    # The lock makes the count of raters exact: nobody joins between the count and the new row.
+    # The lock makes the count of raters exact: no one joins between the count and the new row.
     refuse_closed_study(study)
     person = parameters.get(PERSON, "")
     # The same person may have joined in another tab, or an admin changed the form that the person read.

@@ -28,7 +28,7 @@ class Limit:
     within: timedelta
 
     def of(self, whose: str) -> "Counter":
-        # A hash, so that the table holds no e-mails and no network addresses.
+        # A hash, so that the table holds no e-mails and no IPs.
         return Counter(self, hashlib.sha256(f"{self.name} {self.within} {whose}".encode()).hexdigest())
 
 

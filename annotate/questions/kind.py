@@ -272,7 +272,7 @@ def read_key(rows: ChoiceRows, said: object) -> str:
         for row in rows:
             if row[field].casefold() == word:
                 return str(row["key"])
-    # A model can return a whole text where a key belongs.
+    # A model can return a long answer instead of a key.
     shown = word if len(word) <= 40 else f"{word[:39]}…"
     raise InvalidValueError(gettext("The reply names “{word}”, which is no choice.").format(word=shown))
 

@@ -103,7 +103,7 @@ class RankingKind(QuestionKind):
                 if side is None or side in ranks:
                     raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
                 ranks[side] = rank
-        # With `best_worst` the reply names two texts, and the others get rank 2 below.
+        # With `best_worst` the reply names two sides, and the others get rank 2 below.
         if not dimension.options["best_worst"] and len(ranks) < len(order):
             raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
         if not dimension.options["ties"] and len(set(ranks.values())) < len(ranks):

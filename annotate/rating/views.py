@@ -474,7 +474,7 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
             _save(request, assignment, dimension, dimension.key)
         except DomainError as error:
             refusals.append(error.message)
-    # A closed round rejects every answer with the same message, which is shown once.
+    # A closed round rejects every answer with the same message, so the page shows it once.
     return list(dict.fromkeys(refusals))
 
 

@@ -124,7 +124,7 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
 @transaction.atomic
 def duplicate_dimension(*, dimension: Dimension) -> Dimension:
     dimension = _lock_dimension(dimension)
-    # A name has at most 80 characters, and the addition needs seven of them.
+    # A name has up to 80 characters, and the addition needs seven of them.
     name = f"{dimension.name[:70]} (copy)"
     copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
     order = [other for other in dimension.project.dimensions.all() if other != copy]

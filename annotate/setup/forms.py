@@ -283,6 +283,7 @@ class DimensionForm(forms.Form):
             return
         seen: dict[str, int] = {}
         for value in scale:
+            # Raters choose a category by its name, so names must differ in more than case.
             name = values[f"label_{value}"].strip().casefold()
             if not name:
                 self.add_error(
@@ -570,6 +571,7 @@ class SettingsForm(forms.Form):
         super().__init__(entered, initial=initial)
         if frozen:
             for field in self.fields.keys() & set(FROZEN_FIELDS):
+                # Guidelines can be reworded in an open round; the note states the reason.
                 self.fields[field].disabled = field != "guidelines"
             self.fields["note"] = note_field()
         self._project = project
@@ -585,7 +587,7 @@ class SettingsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject a tolerance that would settle differences the threshold disputes."""
         values = self.cleaned_data
-        # A missing end has an error of its own, so its default makes the comparison pass.
+        # A missing number has its own error, so its default makes the comparison pass.
         if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
             self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
         return values

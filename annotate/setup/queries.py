@@ -57,7 +57,7 @@ def uses_of_image(project: Project, key: str) -> list[str]:
     guideline = current_guideline(project)
     uses = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
     uses += [each.name for each in guideline.dimensions if key in each.guidelines]
-    # A key is a hash of the image, so a search in the whole text finds nothing else.
+    # A key is a hash of the image, so a search in the whole JSON finds nothing else.
     frozen = project.guideline_versions.order_by("version").values_list("version", "content")
     return uses + [
         f"guideline version {version}" for version, content in frozen if key in json.dumps(content)
@@ -103,6 +103,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
     # Without comparisons, an example page shows their questions.
     lacks_example = bool(compares) and not set(by_kind) - {Item.Kind.OUTPUT}
+    # Without items there is one page, which shows an example.
     last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
     number = min(max(number, 1), last)
     found = items.select_related("document").prefetch_related("sides__output", "parts")

@@ -146,7 +146,7 @@ def _edit(
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
     earlier = earlier_questions(project, edited)
-    # These buttons change the form that is shown and save nothing.
+    # These buttons change the form and save nothing.
     if request.POST.keys() & {"show", "usual", "more"}:
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
@@ -393,7 +393,7 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
-    # A slug is ASCII without quotes, so it can stand in the header as it is.
+    # A slug is ASCII without quotes, so the header can contain it unchanged.
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
         response = HttpResponse(to_json(template), content_type="application/json")

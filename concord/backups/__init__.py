@@ -42,7 +42,7 @@ def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
         files = dump_files(writer, held)
         manifest = writer.close_with({"made_at": made_at.isoformat(), "database": database, "files": files})
         writer.archive.writestr(SECRETS, lock_secrets(passphrase, manifest))
-    # Read back at once: an unreadable backup must not be found only when it is needed.
+    # Read back at once, so that no one finds an unreadable backup only when they need it.
     return verify_backup(path, passphrase=passphrase)
 
 

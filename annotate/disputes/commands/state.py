@@ -323,7 +323,7 @@ def _waits_since(dispute: Dispute, asked_at: datetime) -> bool:
         value__isnull=False,
         updated_at__gt=asked_at,
     )
-    # A rater who left, or whom statistics exclude, must not keep the dispute open.
+    # Raters who left, and raters excluded from statistics, must not keep the dispute open.
     who_can = raters_of(dispute).filter(active=True, counted=True)
     return who_can.exclude(pk__in=answered.values("assignment__annotator")).exists()
 

@@ -331,7 +331,7 @@ class DisputePage:
             sentence = _("%(high)s are %(distance)s above %(low)s.") % said
         else:
             sentence = _("%(high)s is %(distance)s above %(low)s.") % said
-        # The sentence can begin with “you”.
+        # The message can start with “you”.
         return sentence[0].upper() + sentence[1:]
 
     @property

@@ -36,6 +36,7 @@ class AssignmentsToTake(ItemAssignments):
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round) -> None:
+        # Locked before they are read below, so that free assignments stay free until the end.
         lock_rows(Membership.objects.filter(project=project, role=Role.ANNOTATOR))
         lock_rows(Assignment.objects.filter(round=round))
         super().__init__(project, catalogue, round)

@@ -113,7 +113,7 @@ def _make_comparison(project: Project, outputs: list[Item]) -> Item:
         # A digest of 16 characters keeps shortened names distinct.
         name = f"{name[: LONGEST_NAME - 17]}~{text_digest(name)[:16]}"
     system, _ = System.objects.get_or_create(project=project, name=name, defaults={"compares": True})
-    # A comparison has no text, so its sides identify it; the order of sides is drawn from this digest.
+    # A comparison has no output, so its sides identify it. Raters' orders of the sides follow from it.
     digest = text_digest([item.text for item in outputs])
     item = Item.objects.create(
         document_id=outputs[0].document_id,

@@ -44,7 +44,7 @@ from annotate.rating.queries.plans import items_of_round_one
 DOCUMENT = ("project", "key", "title", "parts", "digest", "metadata", "brought_by")
 ITEM = ("document", "system", "text", "digest", "metadata", "brought_by", "format")
 MOST_ROWS = 1000
-# A batch ends at either limit, because a few rows can hold many megabytes of text.
+# A batch ends at either limit, because a few rows can hold many megabytes.
 MOST_CHARACTERS = 4_000_000
 
 
@@ -177,7 +177,7 @@ def import_file(
     on_progress("writing", 0.0, report.lines)
     # The project may have changed since the check without a lock, so this reading repeats all checks.
     written = (writing or Writing)(project, source, skip=check.skip)
-    # Only a reading of the whole file can tell which columns belong to documents.
+    # Only a reading of the whole file can assign columns to documents or items.
     written.owners = check.owners
     try:
         return written.write(report, data_import, by, on_progress)
@@ -281,7 +281,7 @@ class Writing(FileCheck):
             round = open_round_one(project=self.project, by=by, as_planned=False)
         self.parts = {"items": False, "ratings": True}
         for left in reversed(range(READINGS)):
-            # Each try reads the file and the assignments again, since annotators reserve some meanwhile.
+            # Each try reads file and assignments again, because annotators reserve some in the meantime.
             self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
             self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress))
             if self.refusals.count:

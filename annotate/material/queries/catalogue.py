@@ -81,7 +81,7 @@ class Catalogue:
         keys, names = {}, {}
         for key, pk, digest in documents.values_list("key", "pk", "digest").iterator(BATCH):
             keys[pk] = key
-            # Bytes take half the memory of the text: a project can have a million digests.
+            # Bytes take half the memory of hexadecimal digits: a project can have a million digests.
             self.add_document(key, bytes.fromhex(digest), pk=pk)
         for name, pk in systems.values_list("name", "pk"):
             names[pk] = name

@@ -44,7 +44,7 @@ class MetadataOwners:
     def _hashes(self, metadata: Metadata) -> bytes:
         for name in metadata:
             self._columns.setdefault(name, len(self._columns))
-        # 0 stands for a blank cell.
+        # 0 means a blank cell.
         found = array("q", bytes(8 * len(self._columns)))
         for name, value in metadata.items():
             plain = value if isinstance(value, str | int | float) else _WRITE(value)

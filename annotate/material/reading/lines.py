@@ -13,7 +13,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
 MOST_COLUMNS = 500
 BYTE_ORDER_MARKS = (
-    # UTF-32 first: its little-endian mark starts with that of UTF-16.
+    # UTF-32 first: its little-endian mark starts with the mark of UTF-16.
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),

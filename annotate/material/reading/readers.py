@@ -72,6 +72,7 @@ class RecordFile:
             if isinstance(row, EmptyRow):
                 self.empty_rows += 1
                 continue
+            # Each line of JSON can bring new fields, so the names of all lines count together.
             if isinstance(row, Record) and not row.fields.keys() <= names:
                 names.update(row.fields)
                 if len(names) > MOST_COLUMNS:

@@ -117,6 +117,7 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
 def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
     """The column names of a header row; a duplicate or too many names make the file unreadable."""
     names = tuple("" if cell is None else str(cell).strip() for cell in cells)
+    # A spreadsheet may save thousands of empty columns, which have no names and do not count.
     if (named := sum(map(bool, names))) > MOST_COLUMNS:
         raise UnreadableFileError(line, too_many_columns(named))
     seen: set[str] = set()

@@ -114,6 +114,7 @@ def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if now.pk != pk:
             sentence = gettext("{label} is now {role}; their ratings stay.")
             messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
+        # Admins who change their own role may not open the page of people any more.
         if now.user_id == request.user.pk:
             return redirect("project", slug)
         return redirect("person", slug, now.pk)

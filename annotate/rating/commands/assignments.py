@@ -79,6 +79,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
     assignments: list[Assignment] = []
+    # Items that others are reserving are skipped, so further ones take their turn.
     while some := list(islice(items, how_many - len(assignments))):
         assignments += _locked_assignments(round, [item.pk for item in some])
     position = _write_assignments(annotator, assignments, (last.position or 0) if last else 0)
@@ -124,7 +125,7 @@ def _write_assignments(annotator: Membership, assignments: Sequence[Assignment],
                 position,
                 until,
             )
-            # The row is locked since it was found available, so the update needs no condition.
+            # The query that found the row has locked it, so the update needs no condition.
             _TAKEN.run(assignment)
     return position
 

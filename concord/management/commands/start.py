@@ -57,6 +57,7 @@ class Command(BaseCommand):
         collect_static_files()
         address = f"http://{HOST}:{port}/"
         self.stdout.write(welcome(address, first_account(address) if empty else demonstrations()))
+        # Another program replaces this process below, and unwritten output would be lost.
         self.stdout.flush()
         commands = {
             "web": ["-m", *WEB.split(), "--host", host, "--port", str(port)],
