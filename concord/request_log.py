@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject, empty
 
 ID = "X-Request-ID"
+# A few harmless characters only, because log lines and responses contain the identifier.
 GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
 # Such a URL is enough for access.
 SECRET_PATH = re.compile(

@@ -124,6 +124,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "annotate.User"
 AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
+    # Django's validator against digits alone is missing: a long password of digits is safe.
     {"NAME": "annotate.people.accounts.UnlikeItsOwner"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -284,9 +285,11 @@ SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
 SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
 if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+# Without a proxy that sets this header, any client could claim to use HTTPS.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 CSRF_TRUSTED_ORIGINS = read("list", "CONCORD_TRUSTED_ORIGINS", [])
 ALLAUTH_TRUSTED_PROXY_COUNT = read("int", "CONCORD_PROXIES", 0)
+# Some URLs are secrets, such as invitations, and a link must not show them to another site.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 

@@ -166,6 +166,7 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
         with image.file.open("rb") as file:
             copy.file.save(image.key, ContentFile(file.read()), save=False)
         copy.save()
+    # Admins and researchers follow the addition in any case; annotators join only if an admin chooses so.
     watching = benchmark.memberships.filter(
         role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
     )

@@ -75,6 +75,7 @@ def explain_unfinished(project: Project) -> str:
         return gettext("Only a benchmark has additions, not a calibration session or another addition.")
     if 1 not in rounds or rounds[1].is_open:
         return gettext("Close Round I before you add systems; until then, import their outputs as items.")
+    # The closing of a round may still write its disputes.
     if any(each.is_open or each.is_unfinished for each in rounds.values()):
         return gettext("Close Round II before you add systems.")
     return ""

@@ -127,6 +127,7 @@ class ErasedNames:
         self._address = _anywhere(self.addresses)
         # A name of one word can be an ordinary word, so it is replaced only as a whole value.
         self._name = _anywhere({name for name in names if " " in name.strip()})
+        # The audit log also writes names with a role, as in “Ann (annotator)”.
         self._whole = re.compile(
             rf"^({'|'.join(map(re.escape, names - {''})) or '(?!)'})(?= \(\w+\)$|$)", re.IGNORECASE
         )

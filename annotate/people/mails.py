@@ -125,6 +125,7 @@ def _mail_about(change: AccountChange, user: User) -> tuple[str, str]:
         case AccountChange.ADDRESS:
             subject = gettext("Your e-mail was changed")
             happened = gettext("The e-mail of your account is {email} now.").format(email=user.email)
+            # “Forgotten password?” would send its link to the new e-mail, so it is no remedy here.
             not_you = gettext("If it was not you, tell an admin of your project at once.")
     return subject, f"{happened} {gettext('All other devices are signed out.')}\n\n{not_you}\n"
 

@@ -92,6 +92,7 @@ def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
 def rater_of_person(study: OutsideStudy, person: str) -> OutsideRater | None:
     """Return the rater with this ID of the platform, if any. One query."""
     raters = study.raters.select_related("membership__user", "membership__project")
+    # Raters without an ID all have an empty one, which identifies no one.
     return raters.filter(platform_id=person).first() if person else None
 
 

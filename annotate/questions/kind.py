@@ -181,6 +181,7 @@ def named_list(options: Options, name: str, *, fewest: int, most: int, what: str
         raise InvalidValueError(gettext("List the {what}, each with a name.").format(what=what))
     made = [
         {
+            # A given key stays if its name is corrected, so that stored answers keep their meaning.
             "key": str(each.get("key") or "").strip() or key_of_name(str(each.get("name") or "")),
             "name": str(each.get("name") or "").strip(),
             "description": str(each.get("description") or "").strip(),
@@ -300,6 +301,7 @@ class QuoteFinder:
         words = quote.split()
         if not words:
             return None
+        # Models often change blanks and line ends in a quote.
         patterns = (re.escape(quote.strip()), r"\s+".join(map(re.escape, words)))
         # An exact match in any source precedes a match with other blanks.
         for pattern in patterns:

@@ -78,6 +78,7 @@ class PreferenceKind(QuestionKind):
             "Which of the two texts is better? The order in which they are shown means nothing.",
             f'Field "better": "A" or "B"{ties}.',
         ]
+        # A strict schema requires every field in every reply, so a tie has a strength, too.
         if (strength := dimension.options["strength"]) > 1:
             steps = ", ".join(f"{number} {name}" for number, name in enumerate(STRENGTHS[:strength], start=1))
             lines.append(

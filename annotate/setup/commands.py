@@ -359,6 +359,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
             counts[str(rows.model._meta.verbose_name_plural)] = deleted
     permission.delete()
     Project.objects.filter(pk=project.pk)._raw_delete(rows.db)
+    # This entry belongs to no project, or it would be deleted with the others.
     AuditEntry.objects.create(
         at=timezone.now(),
         **actor_columns(by),

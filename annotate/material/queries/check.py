@@ -118,6 +118,7 @@ class FileCheck(FileReading):
                 return None
             # 0: the file names no round.
             if row.round not in (0, self.ratings.number):
+                # No rejection: one file can hold the ratings of both rounds.
                 self.of_other_round += 1
                 return None
             return self.ratings.take(row)

@@ -238,6 +238,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         if {name: stored.get(name) for name in wanted} == wanted:
             consent = Consent(stored["digest"], datetime.fromisoformat(stored["at"]))
         is_agreeing = request.method == "POST" and "agree" in request.POST
+        # The form sends the digest of the version that the person read; an admin may have changed it since.
         if is_agreeing and request.POST["agree"] == digest_of(study.consent):
             consent = consent_now(study)
             if study.questions:
