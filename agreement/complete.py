@@ -19,6 +19,7 @@ from agreement.streams import Randomness
 
 def complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
     """The units with a value from every rater with any value, and the number of pairable units excluded."""
+    # Several coefficients use the same units, so the data computes them once.
     return data.once(("complete units", data.measurement_level), lambda: _complete_units(data))
 
 
@@ -291,6 +292,7 @@ def kendall_w(
         return result
     raters, units = complete.values.shape
     chi2 = raters * (units - 1) * result.value
+    # The complement of the distribution keeps small p-values, which a difference from 1 loses.
     p_value = float(scipy.special.chdtrc(units - 1, chi2))
     return replace(result, parameters={"chi2": chi2, "degrees_of_freedom": units - 1, "p_value": p_value})
 

@@ -300,6 +300,7 @@ class DisputeRulesForm(forms.Form):
                 self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
+                    # Distances of other questions are between 0 and 1.
                     max_value=LARGEST if preview.is_scale else 1,
                     label=label.format(capitalize=what.capitalize(), name=preview.dimension.name),
                     widget=forms.NumberInput(attrs={"placeholder": shown, "step": str(step)}),

@@ -408,6 +408,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = rounds_of(project).get(1)
     may_see_values = not access.rates_independently(request.user, project)
+    # Counts of disputes would tell an admin who rates about the values of others.
     kept = load_figures(project, result_of(project, SPREADS)) if round and may_see_values else None
     previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open

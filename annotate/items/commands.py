@@ -75,5 +75,6 @@ def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: 
 
 
 def _record(project: Project, act: str, subject: str, count: int, by: User) -> None:
+    # An act without any effect leaves no entry in the audit log.
     if count:
         record(project, act, subject, after={"items" if "tag" in act else "units": count}, by=by)

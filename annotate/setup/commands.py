@@ -489,6 +489,7 @@ def reword_dimension(
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     to = checked_question(dimension.project, to, besides=dimension)
+    # Compared after `checked_question`, which completes the options to their stored form.
     _refuse_more_than_wording(dimension, to)
     for field in WORDING:
         setattr(dimension, field, getattr(to, field))

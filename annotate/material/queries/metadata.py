@@ -29,6 +29,7 @@ class MetadataOwners:
 
     def note(self, row: ImportedDocument | ImportedItem) -> None:
         """Note a row's columns. A blank cell counts as another value."""
+        # A file without metadata needs no hashes of its rows.
         if not row.metadata and not self._columns:
             return
         hashes, document = self._hashes(row.metadata), hash(row.document)

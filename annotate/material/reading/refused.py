@@ -23,6 +23,7 @@ class RefusedFile:
         self._opened = ExitStack()
         self._file: IO[str] | None = None
         if not append:
+            # Lines of an earlier attempt must not mix with the lines of this one.
             path.unlink(missing_ok=True)
 
     def __enter__(self) -> "RefusedFile":

@@ -59,6 +59,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
         emails=chosen["addresses"],
         note=chosen["note"],
     )
+    # The invitations are stored by now: a mail that cannot be queued must not undo them.
     for offer in found.made if chosen["send"] else ():
         with show_refusal(request):
             ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))

@@ -330,6 +330,7 @@ class Work(ApiView):
         """List one's own items of Round I in one's own order."""
         membership = access.membership(request.user, slug, Role.ANNOTATOR)
         round = round_one(membership.project)
+        # By position: an order of keys would reveal which outputs are of the same system.
         return self.page(
             own_order(round, membership) if round else Assignment.objects.none(), WorkRow, by="position"
         )
