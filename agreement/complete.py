@@ -92,7 +92,7 @@ def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
     total = weights @ np.sum(values**2, axis=1) - correction
     between_units = weights @ values.sum(axis=1) ** 2 / k - correction
     between_raters = np.sum(rater_sums**2, axis=1) / n - correction
-    # A rest of rounding would make an undefined ratio of mean squares finite.
+    # Rounding leaves tiny sums of squares, which would make an undefined ratio finite.
     floor = _TINY * np.maximum(total, 0)
     units, within, raters, error = (
         np.where(squares > floor, squares, 0.0)

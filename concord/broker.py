@@ -38,6 +38,7 @@ class Channel(filesystem.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002
         # Names start with a timestamp, so the oldest message is first.
         for name in sorted(os.listdir(self.data_folder_in)):
+            # Files that are incomplete or taken start with a dot, and so never match.
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
             taken = Path(self.data_folder_in, f".{name}")

@@ -84,7 +84,7 @@ def _queues() -> Iterator[Metric]:
 
 
 def _seconds(oldest: datetime | None, now: datetime) -> float:
-    # Clocks of hosts differ, so a row can be from a moment to come.
+    # Clocks of hosts differ, so the time of a row can be in the future.
     return max(0.0, (now - oldest).total_seconds()) if oldest else 0.0
 
 

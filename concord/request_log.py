@@ -25,7 +25,7 @@ GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
 SECRET_PATH = re.compile(
     r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations|join)/)[^/\s\"'?#]+"
 )
-# Concord's tokens, secrets of webhooks, keys of Hugging Face and OpenAI, and passwords in URLs.
+# Concord's tokens, secrets of webhooks, keys of Hugging Face and OpenAI, bearer tokens, URLs' passwords.
 SECRET_WORD = re.compile(
     r"\b(concord_|whsec_|hf_|sk-)[\w-]{8,}|(?<=Bearer )\S+|(?<=://)([^/@\s:]*):[^/@\s]+(?=@)"
 )

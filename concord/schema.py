@@ -288,6 +288,7 @@ def log_problem_at_start() -> None:
     database: BaseDatabaseWrapper = connection.copy()
     if database.vendor == "postgresql":
         options = database.settings_dict["OPTIONS"]
+        # A database that does not answer must not delay the start for long.
         database.settings_dict["OPTIONS"] = {**options, "connect_timeout": CONNECT_SECONDS}
     try:
         with database.cursor() as cursor:

@@ -42,6 +42,7 @@ def start_session(
             gettext("Choose 1 to {most} documents.").format(most=MOST_DOCUMENTS),
             fields={"documents": gettext("Choose some documents.")},
         )
+    # Raters of recorded ratings have no account, so they could not discuss.
     raters = list(
         project.memberships.filter(
             pk__in=annotators, role=Role.ANNOTATOR, active=True, user__isnull=False
@@ -90,7 +91,7 @@ def reveal_session(*, session: Project, by: User | None) -> None:
     """
     close_round_one(project=session, by=by)
     first = rounds_of(session)[1]
-    # Without a difference there is nothing to discuss, and the session stays at its blind round.
+    # Without a difference there is nothing to discuss, so no Round II opens.
     if first.disputes.exists():
         open_round_two(project=session, by=by)
 

@@ -58,7 +58,7 @@ class DisputeAnswerForm(forms.Form):
     short_reason = forms.CharField(required=False)
     differs = forms.BooleanField(required=False)
     evidence = EvidenceField(required=False)
-    # Required: without it, a page could not show that it is outdated.
+    # Required: without it, an answer from an outdated page would overwrite a newer one.
     seen_revision = forms.IntegerField(
         min_value=0, error_messages={"required": _("This page is out of date; load it again.")}
     )

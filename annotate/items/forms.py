@@ -95,7 +95,7 @@ class BulkForm(forms.Form):
         assert isinstance(field, forms.TypedMultipleChoiceField)
         field.choices = (
             # The view keeps only items of the project, so the form accepts any key.
-            # Longer numbers do not fit into a 64-bit integer, and the database would raise an error.
+            # Longer numbers can exceed 64 bits, and the database would raise an error.
             [(each, each) for each in entered.getlist("item") if each.isdecimal() and len(each) < 18]
             if entered
             else []

@@ -250,6 +250,7 @@ class Items(ApiView):
         paths = {"document": "document__key", "system": "system__name"}
         chosen = {paths[name]: value for name, value in self.filters(MaterialFilter).items()}
         items = Item.objects.filter(document__project=project, **chosen)
+        # Rows only name the document, whose parts can be long.
         named = items.select_related("document", "system").defer("document__parts")
         return self.page(named, ItemRow)
 

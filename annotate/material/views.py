@@ -208,6 +208,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
         return redirect("comparisons", slug)
     # A preference compares two outputs, a ranking at least three.
     usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
+    # A GET shows the number of comparisons that the entered numbers would create.
     entered = request.POST or request.GET or usual
     form = ComparisonsForm(entered)
     with FormOutcome(request, form) as outcome:

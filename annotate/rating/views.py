@@ -110,6 +110,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     if membership.project.calibrates_id and rounds_of(membership.project).get(2):
         # Redirect a rater in a calibration session once the session's answers are revealed.
         url = reverse("disputes", args=[slug])
+        # htmx would follow a redirect and insert the whole page into this one.
         return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
     if round is not None and round.is_open:
         # Items that the annotator has already come first; only then new ones are reserved.

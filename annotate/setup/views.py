@@ -114,6 +114,7 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     way = "up" if "up" in request.POST else "down"
     with show_refusal(request):
         move_dimension(dimension=moved, up=way == "up")
+    # The page focuses the same button again, so one key moves a dimension several steps.
     return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
 
 

@@ -108,7 +108,7 @@ def _write_for_owner(path: Path, text: str) -> None:
 @sensitive_variables()
 def read_passphrase(file: str | None) -> str:
     """Return the passphrase from a file, or from CONCORD_BACKUP_PASSPHRASE: never from the command line."""
-    # A command line has no passphrase: other accounts of the host can list it with the processes.
+    # No argument holds the passphrase: other accounts of the host can list command lines.
     if file:
         try:
             return Path(file).read_text().strip()

@@ -51,6 +51,7 @@ class WriterQueue:
         return False
 
     def release(self) -> None:
+        # The other processes first: one of them may already wait as the next writer.
         self._unlock(WRITES)
         self._pass_on()
 

@@ -76,7 +76,7 @@ def write_when_free(
                 return write(lock_project(project, held_by=held_by))
         # Another import may take the project between waiting and locking; the loop then waits again.
         except ProjectHeldError:
-            # Inside a transaction the other import cannot go on, so waiting would never end.
+            # Inside a transaction the other import cannot continue, so waiting would never end.
             if not writes_in_steps():
                 raise
 

@@ -276,8 +276,7 @@ class Writing(FileCheck):
         if round is None:
             # Before the first lasting effect: from here on a worker finishes the import, and none removes it.
             self.decide()
-            # The project's plan would give the assignments to annotators, and recorded ratings need free
-            # ones.
+            # The plan would give the assignments to annotators, and recorded ratings need free ones.
             round = open_round_one(project=self.project, by=by, as_planned=False)
         self.parts = {"items": False, "ratings": True}
         for left in reversed(range(READINGS)):

@@ -81,7 +81,7 @@ def _configs(readme: str) -> list[dict[str, Any]]:
     if matter is None:
         return []
     try:
-        # The README comes from a user, and only `safe_load` creates plain values alone.
+        # The README comes from a user, and an unsafe loader can create any Python object.
         card = yaml.safe_load(matter[1])
     except yaml.YAMLError as error:
         said = str(error).partition("\n")[0]
