@@ -19,6 +19,7 @@ from agreement.streams import Randomness
 
 def complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
     """The units with a value from every rater with any value, and the number of pairable units excluded."""
+    # Several coefficients use the same units, so the data computes them once.
     return data.once(("complete units", data.measurement_level), lambda: _complete_units(data))
 
 
@@ -91,6 +92,7 @@ def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
     total = weights @ np.sum(values**2, axis=1) - correction
     between_units = weights @ values.sum(axis=1) ** 2 / k - correction
     between_raters = np.sum(rater_sums**2, axis=1) / n - correction
+    # Rounding leaves tiny sums of squares, which would make an undefined ratio finite.
     floor = _TINY * np.maximum(total, 0)
     units, within, raters, error = (
         np.where(squares > floor, squares, 0.0)
@@ -211,6 +213,7 @@ def intraclass_correlation(
         patterns=by_rater,
         statistic=partial(_icc_statistic, form=form),
         why_undefined=_NO_SPREAD,
+        # For the mean of k raters an intraclass correlation has no lower bound.
         bounds=(-np.inf, 1.0),
         parameters={"form": form},
     )
@@ -218,6 +221,7 @@ def intraclass_correlation(
     if result.value is None or generator is not None:
         return result
     patterns = by_rater(complete)
+    # The sample itself is the only replicate here.
     squares = mean_squares(patterns, patterns.unit_counts[None].astype(float))
     level = (resampling or Resampling()).confidence_level
     interval, interval_reason = f_interval(squares, form, level)
@@ -288,6 +292,7 @@ def kendall_w(
         return result
     raters, units = complete.values.shape
     chi2 = raters * (units - 1) * result.value
+    # The complement of the distribution keeps small p-values, which a difference from 1 loses.
     p_value = float(scipy.special.chdtrc(units - 1, chi2))
     return replace(result, parameters={"chi2": chi2, "degrees_of_freedom": units - 1, "p_value": p_value})
 

@@ -92,6 +92,7 @@ def advice(level: MeasurementLevel | str) -> Advice:
     """Return the coefficients that are defined at a level, by their labels, and the undefined ones."""
     level = MeasurementLevel(level)
     data = ReliabilityData(_VARIED, measurement_level=level, value_domain=(1, 2, 3))
+    # Computed from an example, so this list cannot contradict the coefficients themselves.
     found = [coefficient(data) for coefficient in COEFFICIENTS.values()]
     return Advice(
         level=level,

@@ -30,6 +30,7 @@ class Stream:
 
     def generator(self) -> np.random.Generator:
         """Return a new generator at the beginning of the stream, for NumPy."""
+        # A fixed byte order, so that the numbers are the same on every processor.
         return np.random.default_rng([self.seed, *np.frombuffer(self._digest(), dtype="<u4").tolist()])
 
     def shuffler(self) -> random.Random:

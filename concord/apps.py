@@ -18,6 +18,7 @@ from concord.schema import compare_database
 def a_shared_database_has_a_shared_key(**_options: Any) -> list[CheckMessage]:
     """Report a PostgreSQL installation whose hosts would each make their own secret key."""
     engine = settings.DATABASES["default"]["ENGINE"]
+    # SQLite means one host, which stores its own key in its folder of data.
     if engine.endswith("postgresql") and not os.environ.get("CONCORD_SECRET_KEY"):
         return [
             Error(
@@ -73,6 +74,7 @@ def no_host_is_open_at_every_port(**_options: Any) -> list[CheckMessage]:
 
 def the_schema_matches(databases: Sequence[str] | None = None, **_options: Any) -> list[CheckMessage]:
     """Report a database that does not match its recorded migrations, before `migrate` changes it."""
+    # Django names databases only for commands that use one, such as `migrate`.
     mismatch = compare_database().mismatch() if databases and "default" in databases else ""
     return [Error(mismatch, id="concord.E002")] if mismatch else []
 
@@ -81,10 +83,12 @@ class ConcordConfig(AppConfig):
     name = "concord"
 
     def ready(self) -> None:
+        # Loaded modules stay until the process ends, so no collection needs to check their objects.
         gc.freeze()
         if COLLECTED_GARBAGE:
             gc.enable()
         register(a_shared_database_has_a_shared_key, Tags.security)
+        # With one host this is no problem, so only `check --deploy` reports it.
         register(files_are_kept_for_all_hosts, Tags.security, deploy=True)
         register(listed_variables_are_set, Tags.security)
         register(no_host_is_open_at_every_port, Tags.security, deploy=True)

@@ -31,16 +31,19 @@ class Channel(filesystem.Channel):
 
     # kombu's own two signatures of this method disagree, so no third can agree with both.
     def _put(self, queue: str, payload: Any, **_options: Any) -> None:  # type: ignore[override]
+        # Two processes can write at the same time, so a random part follows.
         name = f"{time.time_ns():020d}_{uuid4()}.{queue}.msg"
         _write_whole(Path(self.data_folder_out, name), payload)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002
         # Names start with a timestamp, so the oldest message is first.
         for name in sorted(os.listdir(self.data_folder_in)):
+            # Files that are incomplete or taken start with a dot, and so never match.
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
             taken = Path(self.data_folder_in, f".{name}")
             try:
+                # A rename succeeds for one worker only, and the dot hides the file from the others.
                 Path(self.data_folder_in, name).rename(taken)
             except FileNotFoundError:  # another worker was faster
                 continue
@@ -74,6 +77,7 @@ class Channel(filesystem.Channel):
     @contextmanager
     def _lock(self) -> Iterator[None]:
         with open(self.control_folder / "lock", "a") as file:
+            # The lock belongs to the open file, so it ends with a process that dies.
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

@@ -77,6 +77,7 @@ def manage(arguments: Sequence[str], *, name: str = "concord manage") -> None:
             raise
         sys.exit(f"The database cannot be used: {' '.join(str(error).split())}")
     except KeyboardInterrupt:
+        # 130 is the usual exit code of a program that Ctrl-C has ended.
         sys.exit(130)
 
 

@@ -72,6 +72,7 @@ def database(default_file: Path) -> dict[str, Any]:
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{default_file}"
     cure = "Write it like postgres://user:password@host:5432/name or sqlite:////folder/file."
     try:
+        # The check replaces a kept connection that the database has closed, before a request uses it.
         found: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
     except (ValueError, KeyError) as error:
         raise SettingError("DATABASE_URL", "is not the address of a database", cure) from error
@@ -103,6 +104,7 @@ def own_data_folder() -> Path:
 def data_folder(default: Path) -> Path:
     folder = Path(read("str", "CONCORD_DATA", str(default))).expanduser().resolve()
     try:
+        # Only for the owner: the folder contains the secret key, the database and uploads.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         problem = f"is {str(folder)!r}, which cannot be made: {error.strerror}"
@@ -266,11 +268,13 @@ def single_sign_on() -> dict[str, Any]:
 
 
 def _provider(name: str) -> dict[str, Any]:
+    # CONCORD_SSO_ACCOUNTS is another setting, so no provider can have this name.
     if not re.fullmatch(r"[a-z][a-z0-9]*", name) or name == "accounts":
         cure = "Write names of small letters and digits with commas between them, such as university,lab2."
         raise SettingError(SHORT, f"names a provider {name!r}", cure)
     url = _required(name, "URL", "Write its address, such as https://login.example.org/realms/main.")
     parts = urlsplit(url)
+    # Without TLS anyone between the two servers could answer as the provider.
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
         raise SettingError(f"{SHORT}_{name.upper()}_URL", f"is {url!r}, which is not https://", "Use HTTPS.")
     return {

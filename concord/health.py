@@ -68,6 +68,7 @@ def _database() -> dict[str, str]:
             caches["process"].set(SCHEMA, kept, MATCHES_SECONDS if kept == "ok" else PROBLEM_SECONDS)
         return {"database": "ok", "schema": kept}
     except DatabaseError:
+        # A broken connection would make every later probe of this thread fail, too.
         connection.close()
     return {"database": "away", "schema": "unknown"}
 

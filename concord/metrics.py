@@ -84,6 +84,7 @@ def _queues() -> Iterator[Metric]:
 
 
 def _seconds(oldest: datetime | None, now: datetime) -> float:
+    # Clocks of hosts differ, so the time of a row can be in the future.
     return max(0.0, (now - oldest).total_seconds()) if oldest else 0.0
 
 
@@ -128,6 +129,7 @@ def _count_by_status(rows: "QuerySet[Any]") -> list[tuple[str, int]]:
 
 PATH = "/metrics"
 SAVES = frozenset({"save_answers", "save_rating"})
+# The default registry would add numbers of the Python process, which differ between workers.
 _counts = CollectorRegistry()
 SECONDS = Histogram(
     "concord_request_seconds",
@@ -168,6 +170,7 @@ class MetricsMiddleware:
         started = time.monotonic()
         response = self.get_response(request)
         seconds = time.monotonic() - started
+        # Each combination of labels is a time series, so kinds and classes keep them few.
         SECONDS.labels(kind_of(request), f"{response.status_code // 100}xx").observe(seconds)
         return response
 

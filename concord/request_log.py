@@ -19,11 +19,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject, empty
 
 ID = "X-Request-ID"
+# A few harmless characters only, because log lines and responses contain the identifier.
 GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
 # Such a URL is enough for access.
 SECRET_PATH = re.compile(
     r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations|join)/)[^/\s\"'?#]+"
 )
+# Concord's tokens, secrets of webhooks, keys of Hugging Face and OpenAI, bearer tokens, URLs' passwords.
 SECRET_WORD = re.compile(
     r"\b(concord_|whsec_|hf_|sk-)[\w-]{8,}|(?<=Bearer )\S+|(?<=://)([^/@\s:]*):[^/@\s]+(?=@)"
 )

@@ -169,6 +169,7 @@ def known_migrations() -> Migrations:
         except (ModuleNotFoundError, ValueError):  # an app without tables
             continue
         names = (each.name for each in iter_modules(folder.__path__) if not each.ispkg)
+        # Django's loader skips modules with these first characters, too.
         found |= {(app.label, name) for name in names if name[0] not in "_~"}
     return found
 
@@ -239,6 +240,7 @@ def _type(of: "models.Field[Any, Any]") -> str:
     written = (of.db_type(connection) or "").lower()
     if connection.vendor == "sqlite":
         return written
+    # PostgreSQL reports some types by other names than Django writes.
     name, bracket, rest = written.partition("(")
     return POSTGRESQL_TYPES.get(name, name) + bracket + rest.replace(" ", "")
 
@@ -286,6 +288,7 @@ def log_problem_at_start() -> None:
     database: BaseDatabaseWrapper = connection.copy()
     if database.vendor == "postgresql":
         options = database.settings_dict["OPTIONS"]
+        # A database that does not answer must not delay the start for long.
         database.settings_dict["OPTIONS"] = {**options, "connect_timeout": CONNECT_SECONDS}
     try:
         with database.cursor() as cursor:
@@ -313,6 +316,7 @@ def compare(cursor: Any) -> Comparison:
         differences = [f"{app} has migrations of another history" for app in sorted(others)]
         return Comparison(differences, is_unapplied=True, fingerprint=None)
     expected = expected_facts(recorded)
+    # The list of triggers holds for all migrations of this version and for no others.
     triggers = {} if unapplied or unknown else expected_triggers()
     return Comparison(
         differences=list(_differences(expected | triggers, found)),

@@ -62,6 +62,7 @@ class JoinedScripts(BaseFinder):
 
     def _join(self, name: str) -> Path:
         file = Path(self.storage.path(name))
+        # The line end separates two scripts if one ends with a comment or without a semicolon.
         content = b"\n".join((settings.BASE_DIR / "static" / each).read_bytes() for each in JOINED[name])
         if not file.exists() or file.read_bytes() != content:
             file.parent.mkdir(parents=True, exist_ok=True)

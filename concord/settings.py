@@ -62,6 +62,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Probes and scrapes name the host by its IP, so these answer before any check of host names.
     "concord.health.HealthMiddleware",
     "concord.metrics.MetricsMiddleware",
     "concord.request_log.RequestLogMiddleware",
@@ -123,6 +124,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "annotate.User"
 AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
+    # Django's validator against digits alone is missing: a long password of digits is safe.
     {"NAME": "annotate.people.accounts.UnlikeItsOwner"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -139,6 +141,7 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "annotate.people.forms.ResetPasswordKeyForm",
     "change_password": "annotate.people.forms.ChangePasswordForm",
 }
+# An invitation or a mailed link proves the e-mail before the account exists.
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
@@ -212,13 +215,16 @@ STORAGES = {
     "default": file_storage(),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# Of a request without its files, which Django writes to the disk.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
 vars().update(email("CONCORD_EMAIL_URL", "console://", https=HTTPS))
 DEFAULT_FROM_EMAIL = read("str", "CONCORD_FROM_EMAIL", "concord@localhost")
 
 CELERY_BROKER_URL = broker("CONCORD_BROKER_URL")
+# Tasks store their results in rows, so nothing reads a result of Celery.
 CELERY_TASK_IGNORE_RESULT = True
+# Acknowledged at the end: if a worker dies, the broker sends its message to another one.
 CELERY_TASK_ACKS_LATE = True
 # A message that waits in a worker behind slices of runs is not acknowledged: no more wait than threads work.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -230,6 +236,7 @@ CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 # that ends a task would then read the broker's answer from the socket that the main thread reads. Half a
 # frame is lost, and the worker blocks for ever on a frame of an invalid length.
 CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
+# Celery would replace the log's handlers, whose formatters hide secrets.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_TIMER_PRECISION = 0.2  # seconds that a worker's timer may sleep while the worker is to stop
 if CELERY_BROKER_URL.startswith("filesystem"):
@@ -274,17 +281,21 @@ SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS el
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 # Removal from browsers' preload lists takes months: a choice of the operator, which no check requires.
 SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
+# W021 demands the preload list. W040 warns that SQLite ignores the included columns of an index.
 SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
 if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+# Without a proxy that sets this header, any client could claim to use HTTPS.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 CSRF_TRUSTED_ORIGINS = read("list", "CONCORD_TRUSTED_ORIGINS", [])
 ALLAUTH_TRUSTED_PROXY_COUNT = read("int", "CONCORD_PROXIES", 0)
+# Some URLs are secrets, such as invitations, and a link must not show them to another site.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
+    # An operation that declares no permission is closed to everyone.
     "DEFAULT_PERMISSION_CLASSES": ["annotate.api.permissions.Nobody"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],

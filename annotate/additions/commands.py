@@ -62,6 +62,7 @@ def add_systems(
     benchmark, which does not change. Raises NotReadyError unless it is finished, InvalidValueError for
     outputs that do not fit it.
     """
+    # The check of the rounds follows the lock, so no one opens Round II in between.
     benchmark = lock_project(project)
     refuse_unfinished(benchmark)
     documents = _check_outputs(benchmark, outputs)
@@ -71,6 +72,7 @@ def add_systems(
     child = _make_project(benchmark, guideline, number, by)
     addition = Addition.objects.create(project=child, benchmark=benchmark, number=number, created_by=by)
     chosen = choose_bridging(benchmark, rated_in_round_one(benchmark), number, bridging)
+    # Other documents of the benchmark are not copied: no item of the addition is about them.
     used = {*documents.values(), *(each.document for each in chosen)}
     copies = copy_documents(benchmark, child, used)
     for name, texts in outputs.items():
@@ -86,6 +88,7 @@ def add_systems(
             for key, text in texts.items()
         )
     _copy_bridging(child, chosen, copies)
+    # Bridging items are gold items, so the plan for gold sets their frequency.
     choose_plan(project=child, kind="queue", gold_every=BRIDGING_EVERY if chosen else 0)
     facts = {"benchmark": benchmark.slug, "systems": sorted(outputs), "bridging": len(chosen)}
     record(child, "addition.made", child, after=facts, by=by)
@@ -141,6 +144,7 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
     child.description, child.reservation_minutes = benchmark.description, benchmark.reservation_minutes
     child.keep_reasons = benchmark.keep_reasons
     child.save()
+    # Thresholds of disputes are not part of the frozen dimensions, so they come from the current ones.
     rules = {each.key: each for each in benchmark.dimensions.all()}
     for position, frozen in enumerate(guideline.dimensions, start=1):
         rule = rules.get(frozen.key)
@@ -158,9 +162,11 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
         )
     for image in benchmark.images.order_by("pk"):
         copy = GuidelineImage(project=child, key=image.key, name=image.name, added_by=image.added_by)
+        # A copy of the file, because removing an image from a project also deletes its file.
         with image.file.open("rb") as file:
             copy.file.save(image.key, ContentFile(file.read()), save=False)
         copy.save()
+    # Admins and researchers follow the addition in any case; annotators join only if an admin chooses so.
     watching = benchmark.memberships.filter(
         role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
     )
@@ -183,6 +189,7 @@ def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mappin
     """Copy the bridging items as hidden gold items. Their gold values are the means of the first raters."""
     dimensions = {each.key: each for each in child.dimensions.all()}
     originals = Item.objects.select_related("system").in_bulk([each.item for each in chosen])
+    # Bridging items bring systems of the benchmark, which are not new: their items are gold items.
     systems = {}
     for each in chosen:
         original = originals[each.item]

@@ -72,6 +72,7 @@ def read_outputs(content: bytes, name: str) -> dict[str, dict[str, str]]:
         path = Path(folder) / "outputs"
         path.write_bytes(content)
         with RecordFile(path, name) as file:
+            # The limit of bytes bounds this list; the request itself reads the file.
             records = list(file)
     # There is no page to correct a guess: a file needs columns with usual names.
     mapping = guess_mapping(records[:20])
@@ -80,6 +81,7 @@ def read_outputs(content: bytes, name: str) -> dict[str, dict[str, str]]:
         for row in rows_of(mapping, record, items=True, ratings=False):
             if isinstance(row, RefusedLine):
                 raise UnreadableFileError(row.line, row.reason)
+            # A line can also give a document alone, and the benchmark has its documents already.
             if not isinstance(row, ImportedItem):
                 continue
             texts = outputs.setdefault(row.system, {})

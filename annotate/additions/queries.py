@@ -49,6 +49,7 @@ def addition_of(project: Project) -> Addition | None:
 
 def new_systems(additions: Sequence[Addition]) -> dict[int, list[str]]:
     """Return the names of the new systems of each addition, by its key. One query."""
+    # Bridging items are gold items of old systems, so they do not name new ones.
     items = Item.objects.filter(document__project__addition__in=additions, gold__isnull=True)
     found: dict[int, list[str]] = {each.pk: [] for each in additions}
     rows = items.order_by("system__name").values_list("document__project__addition", "system__name")
@@ -74,6 +75,7 @@ def explain_unfinished(project: Project) -> str:
         return gettext("Only a benchmark has additions, not a calibration session or another addition.")
     if 1 not in rounds or rounds[1].is_open:
         return gettext("Close Round I before you add systems; until then, import their outputs as items.")
+    # The closing of a round may still write its disputes.
     if any(each.is_open or each.is_unfinished for each in rounds.values()):
         return gettext("Close Round II before you add systems.")
     return ""
@@ -130,7 +132,9 @@ def choose_bridging(
         )
 
     shuffled = list(rated)
+    # The number is part of the name, so each addition gets its own selection.
     shuffler = Stream(project.seed).of("bridging", str(number)).shuffler()
+    # Sorting is stable, so the shuffle decides among items at the same position.
     shuffler.shuffle(shuffled)
     shuffled.sort(key=position_on_scales)
     used: Counter[int] = Counter()
@@ -211,6 +215,7 @@ def load_severity(addition: Addition) -> list[DimensionSeverity]:
         value__isnull=False,
     ).order_by()
     # By rater, item and dimension; a missing value becomes NaN below.
+    # Dimensions match by key, because the addition's copies have other ids.
     given = {
         (rater, item, key): value
         for rater, item, key, value in ratings.values_list(
@@ -223,6 +228,7 @@ def load_severity(addition: Addition) -> list[DimensionSeverity]:
         if not dimension.has_mean:
             continue
         # Raters by bridging items, and the means of the first raters for the same items.
+        # The shape is explicit: NumPy would infer another one without members or items.
         items = known.get(dimension.key, [])
         values = np.array(
             [

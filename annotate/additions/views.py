@@ -37,6 +37,7 @@ def additions(request: Request, slug: str) -> HttpResponse:
     with FormOutcome(request, form) as outcome:
         if form.is_valid():
             data, by = form.cleaned_data, request_user(request)
+            # One transaction, so that no addition remains without the annotators that the admin wanted.
             with transaction.atomic():
                 made = add_systems(project=project, outputs=data["outputs"], bridging=data["bridging"], by=by)
                 if data["with_annotators"]:
@@ -45,6 +46,7 @@ def additions(request: Request, slug: str) -> HttpResponse:
             return redirect("addition", slug, made.number)
     found = list(additions_of(project))
     systems = new_systems(found)
+    # A reader of the benchmark may rate in an addition, or have no role in it.
     readable = projects_with_open_results(request.user, [each.project for each in found])
     states = round_states(found)
     listed = [

@@ -42,6 +42,7 @@ def start_session(
             gettext("Choose 1 to {most} documents.").format(most=MOST_DOCUMENTS),
             fields={"documents": gettext("Choose some documents.")},
         )
+    # Raters of recorded ratings have no account, so they could not discuss.
     raters = list(
         project.memberships.filter(
             pk__in=annotators, role=Role.ANNOTATOR, active=True, user__isnull=False
@@ -55,11 +56,13 @@ def start_session(
     with transaction.atomic():
         session = _make_session(project, raters, by)
         copy_outputs(copy_documents(project, session, documents), session)
+    # Outside the transaction: only there a long write on SQLite commits in steps.
     open_round_one(project=session, by=by)
     return session
 
 
 def _make_session(project: Project, raters: Sequence[Membership], by: User | None) -> Project:
+    # The lock gives two sessions that start at once different numbers.
     lock_project(project)
     number = sessions_of(project).count() + 1
     name = gettext("Calibration {number} of {project}").format(number=number, project=project.name)
@@ -88,6 +91,7 @@ def reveal_session(*, session: Project, by: User | None) -> None:
     """
     close_round_one(project=session, by=by)
     first = rounds_of(session)[1]
+    # Without a difference there is nothing to discuss, so no Round II opens.
     if first.disputes.exists():
         open_round_two(project=session, by=by)
 
@@ -120,6 +124,7 @@ def add_to_guidelines(*, session: Project, text: str, by: User | None) -> Projec
     if not text.strip():
         raise InvalidValueError(gettext("Write the agreement."), fields={"text": gettext("Write it here.")})
     guidelines = f"{project.guidelines.rstrip()}\n\n{text.strip()}\n".lstrip()
+    # Raters of an open round must see new wording as a version with a note.
     if rounds_of(project):
         note = gettext("Agreed in {session}.").format(session=session.name)
         reword_guidelines(project=project, guidelines=guidelines, note=note, by=by)

@@ -48,6 +48,7 @@ def complete_sessions() -> QuerySet[Project]:
     """Return the sessions to reveal: all is answered, or the blind round closed and nothing followed."""
     # Open blind rounds in which everything is answered.
     unfinished = Assignment.objects.filter(round=OuterRef("pk"), completed_at=None)
+    # A round without any assignment has no unfinished one either, and is not complete.
     some = Assignment.objects.filter(round=OuterRef("pk"))
     rounds = Round.objects.filter(
         Exists(some), ~Exists(unfinished), number=1, status=Round.Status.OPEN, is_unfinished=False

@@ -29,6 +29,7 @@ class SessionForm(forms.Form):
         super().__init__(entered)
         listed = list(project.documents.order_by("pk").values_list("pk", flat=True)[:LISTED])
         documents: Any = self.fields["documents"]
+        # By key: Django filters this queryset by the chosen documents, which a slice does not allow.
         documents.queryset = project.documents.filter(pk__in=listed).order_by("pk")
         members = project.memberships.filter(role=Role.ANNOTATOR, active=True, user__isnull=False)
         annotators: Any = self.fields["annotators"]
@@ -74,6 +75,7 @@ def session(request: Request, slug: str, pk: int) -> HttpResponse:
     found = sessions_of(project).filter(pk=pk).first()
     if found is None:
         raise Http404(gettext("There is no such calibration session."))
+    # The other buttons of the page send no agreement, so the form stays unbound.
     form = AgreedForm(request.POST if "agreed" in request.POST else None)
     if request.method == "POST":
         try:

@@ -272,6 +272,7 @@ class DecisionOnDispute(ApiView):
         """Adjudicate a dispute with a value, leave it open, reopen it, or request new answers."""
         found = access.dispute_for_decider(request.user, slug, number)
         valid(AdjudicationForm(self.check(Decision))).decide(found, by=request_user(request))
+        # The command changed the row through a locked copy, so this object is out of date.
         found.refresh_from_db()
         return Response(DisputeDetail(dispute_page(found, reader=None)).data)
 
@@ -406,6 +407,7 @@ class Nudges(ApiView):
         """Nudge the raters that these disputes need, on their page and by mail, once a day."""
         project = project_for_admin(request.user, slug)
         meant, round_two = DisputeFilter(**self.check(NudgeInput)), rounds_of(project).get(2)
+        # Before Round II no dispute needs a rater; `nudge_raters` then raises the reason.
         waiting = count_pending_by_rater(project, meant, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)

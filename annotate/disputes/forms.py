@@ -58,6 +58,7 @@ class DisputeAnswerForm(forms.Form):
     short_reason = forms.CharField(required=False)
     differs = forms.BooleanField(required=False)
     evidence = EvidenceField(required=False)
+    # Required: without it, an answer from an outdated page would overwrite a newer one.
     seen_revision = forms.IntegerField(
         min_value=0, error_messages={"required": _("This page is out of date; load it again.")}
     )
@@ -189,6 +190,7 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def query(self) -> str:
+        # Without `all` a reader who also rates would get the list of the own disputes.
         return query_of({"all": 1, **vars(self.chosen)})
 
 
@@ -236,6 +238,7 @@ class WorkFilterForm(forms.Form):
 
 # Dispute rules: the project's, and those for dimensions that differ from it.
 
+# The longest scale runs from -1000 to 1000.
 LARGEST = 2000
 
 
@@ -297,6 +300,7 @@ class DisputeRulesForm(forms.Form):
                 self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
+                    # Distances of other questions are between 0 and 1.
                     max_value=LARGEST if preview.is_scale else 1,
                     label=label.format(capitalize=what.capitalize(), name=preview.dimension.name),
                     widget=forms.NumberInput(attrs={"placeholder": shown, "step": str(step)}),

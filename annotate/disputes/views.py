@@ -259,6 +259,7 @@ def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membe
     """
     try:
         if written_by is not None:
+            # Someone else may have signed in on this machine since the page was loaded.
             access.refuse_another(written_by, form.data.get("rater", ""))
         if not form.is_valid():
             return str(next(iter(form.errors.values()))[0])
@@ -291,6 +292,7 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
 def _number_shown(request: Request, slug: str) -> int | None:
     path = (request.htmx.current_url_abs_path or "").partition("?")[0] if request.htmx else ""
     try:
+        # The browser names the page that it shows; its URL decides how much must be replaced.
         found = resolve(path)
     except Resolver404:
         return None
@@ -406,6 +408,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = rounds_of(project).get(1)
     may_see_values = not access.rates_independently(request.user, project)
+    # Counts of disputes would tell an admin who rates about the values of others.
     kept = load_figures(project, result_of(project, SPREADS)) if round and may_see_values else None
     previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open

@@ -43,7 +43,7 @@ class Prepared(Generic[M]):
     def ask(self, *values: Value) -> "PendingRows[M]":
         """Ask for the rows for these values; inside `send_together` they are there after it. One query."""
         ahead = getattr(_here, "ahead", None)
-        # None = ahead.pop( | Rows sent ahead serve once: the same question after a write must read again.
+        # Rows sent ahead serve once: the same question after a write must read again.
         asked: PendingRows[M] | None = ahead.pop((self, values), None) if ahead else None
         return asked or self._ask(values)
 
@@ -51,6 +51,7 @@ class Prepared(Generic[M]):
         if is_off():
             rows = list(self._make(*values))
             return PendingRows(lambda: rows)
+        # Compiled at the first use and not on import, when there is no connection yet.
         if not hasattr(self._here, "compiled"):
             self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
         compiled: _Compiled = self._here.compiled

@@ -25,8 +25,10 @@ def tag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) ->
     name = " ".join(tag.split())
     if not name:
         raise InvalidValueError(gettext("Give the tag a name."), fields={"tag": gettext("Give it a name.")})
+    # Read before the write, because the audit log records only the items that change.
     lacking = list(items.exclude(tags__name=name).order_by().values_list("pk", flat=True))
     rows = (ItemTag(item_id=key, name=name) for key in lacking)
+    # Another admin may add the same tag since the read; the unique constraint then skips the row.
     ItemTag.objects.bulk_create(rows, BATCH, ignore_conflicts=True)
     _record(project, "items.tagged", name, len(lacking), by)
     return len(lacking)
@@ -73,5 +75,6 @@ def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: 
 
 
 def _record(project: Project, act: str, subject: str, count: int, by: User) -> None:
+    # An act without any effect leaves no entry in the audit log.
     if count:
         record(project, act, subject, after={"items" if "tag" in act else "units": count}, by=by)

@@ -41,6 +41,7 @@ class ItemFilterForm(forms.Form):
         for name, known in (("system", systems), ("tag", tags_of(project)), ("metadata", columns)):
             offer_choices(self, name, [("", gettext("any")), *((each, each) for each in known)])
         offer_choices(self, "marked", [(mark.name, mark.label) for mark in MARKS.values()])
+        # Without the field, a filter in the URL cannot reveal which items a hidden system produced.
         if not shows_systems:
             del self.fields["system"]
         if not columns:
@@ -88,10 +89,13 @@ class BulkForm(forms.Form):
     everything = forms.BooleanField(required=False)
 
     def __init__(self, entered: QueryDict | None = None) -> None:
+        # Both forms are on one page, and ids of HTML elements must be unique.
         super().__init__(entered, auto_id="bulk_%s")
         field = self.fields["item"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
         field.choices = (
+            # The view keeps only items of the project, so the form accepts any key.
+            # Longer numbers can exceed 64 bits, and the database would raise an error.
             [(each, each) for each in entered.getlist("item") if each.isdecimal() and len(each) < 18]
             if entered
             else []

@@ -114,6 +114,7 @@ def select_keys(project: Project, chosen: ItemFilter) -> list[int]:
     keys = sorted(found.order_by().values_list("pk", flat=True), reverse=chosen.order == ItemOrder.NEWEST)
     if chosen.order == ItemOrder.FEWEST:
         # Sorting is stable, so items with equal numbers stay as imported.
+        # Items without a complete rating are missing in these counts and sort as 0.
         rated = Assignment.objects.filter(round=round_one(project), completed_at__isnull=False)
         count = dict(rated.order_by().values_list("item").annotate(Count("pk")))
         keys.sort(key=lambda key: count.get(key, 0))
@@ -158,7 +159,9 @@ class ListedItem:
 
 def listed_items(keys: Sequence[int]) -> list[ListedItem]:
     """Return items (by key) for the list, in order. Four queries."""
+    # Parts hold the whole document, which the list does not show.
     rows = Item.objects.select_related("document", "system").defer("document__parts").in_bulk(keys)
+    # An item can be deleted between the query for the keys and this one.
     items = [rows[key] for key in keys if key in rows]
     done = Count("pk", filter=Q(completed_at__isnull=False))
     assignments = Assignment.objects.filter(item__in=keys, round__number=1).order_by().values_list("item")
@@ -247,6 +250,7 @@ def _answers(item: Item, dimensions: Sequence[FrozenDimension]) -> list[RaterAns
     )
     given: dict[tuple[int, str], dict[int, Rating]] = {}
     for rating in ratings:
+        # An emptied rating keeps its row and its history, but it is no answer.
         if rating.is_answered and rating.assignment.annotator:
             key = rating.assignment.round.number, rating.assignment.annotator.rater_name
             given.setdefault(key, {})[rating.dimension_id] = rating

@@ -40,6 +40,7 @@ MARKS: dict[str, ItemMark] = {
     mark.name: mark
     for mark in (
         ItemMark("disputed", _("disputed"), _has_dispute),
+        # An irresolvable dispute needs an adjudicator, so it is not settled yet.
         ItemMark("open", _("with an open dispute"), lambda: _has_dispute("open", "irresolvable")),
         ItemMark(
             "routed",

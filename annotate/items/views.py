@@ -70,6 +70,7 @@ def items(request: Request, slug: str) -> HttpResponse:
         "leads": LEADS.values(),
         "is_admin": Role.ADMIN in access.roles_in(request.user, project),
     }
+    # A valid action redirects above, so a POST that arrives here is invalid.
     status = 422 if request.method == "POST" else 200
     return render_in_project(request, project, "items/items.html", context, status=status)
 

@@ -51,7 +51,9 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
         return
     fields: dict[str, str] = {}
     for line in refused:
+        # Lines count from 1 and entries of a list from 0; line 0 is the request as a whole.
         path = f"{within}.{line.line - 1}" if line.line else within
+        # The first reason about a field stays, as later ones often follow from it.
         fields.setdefault(f"{path}.{line.field}" if line.field else path, line.reason)
     message = gettext("Nothing was imported: {reason}").format(reason=refused[0].reason)
     raise ImportRefusedError(message, fields=fields)
@@ -232,6 +234,7 @@ class Systems(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List systems."""
         project = project_for_reader(request.user, slug)
+        # The system of a comparison represents several systems and is none itself.
         return self.page(System.objects.filter(project=project, compares=False), SystemRow)
 
 
@@ -247,6 +250,7 @@ class Items(ApiView):
         paths = {"document": "document__key", "system": "system__name"}
         chosen = {paths[name]: value for name, value in self.filters(MaterialFilter).items()}
         items = Item.objects.filter(document__project=project, **chosen)
+        # Rows only name the document, whose parts can be long.
         named = items.select_related("document", "system").defer("document__parts")
         return self.page(named, ItemRow)
 

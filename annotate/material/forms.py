@@ -48,6 +48,7 @@ def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
                 kinds=", ".join(sorted(kinds))
             )
         )
+    # A zip file takes two entries of one name, and a reader would find only the last.
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise NotTogetherError(
@@ -59,7 +60,9 @@ def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
         raise NotTogetherError(gettext("Upload one zip file at a time."))
     packed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the request
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Without this file the importer would guess splits from the names and omit some files.
         archive.writestr("README.md", README)
+        # Sorted by name, because line numbers must not depend on the order of the selection.
         for name, file in sorted(zip(names, files, strict=True), key=lambda each: each[0]):
             with archive.open(name, "w") as target:
                 for chunk in file.chunks():
@@ -295,6 +298,7 @@ class MappingForm(ColumnsForm):
     def initial_of(self, mapping: Mapping) -> dict[str, str]:
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
+            # A shipped mapping has no columns; if the admin leaves it, no column is lost.
             kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
             return initial | kept
         initial["format"] = mapping.format

@@ -35,6 +35,7 @@ def uploads_page(
     form = UploadForm(*entered, project=project)
     if form.is_valid():
         by = request_user(request)
+        # Several files are packed into a temporary one, which this block closes.
         with form.cleaned_data["file"] as file:
             made = receive_upload(project=project, by=by, file=file, name=file.name, kind=kind)
         # A worker reads the file while the browser loads the next page.

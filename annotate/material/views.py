@@ -62,6 +62,7 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
     if "header_row" in request.POST and "first_sheet" not in request.POST:
         row = read_number(request.POST["header_row"])
         part = SheetChoice(1 if row is None else row, tuple(request.POST.getlist("sheet"))).part
+    # A crafted request can exceed the column, and PostgreSQL would raise an error.
     choose_part(data_import=upload, part=part[:LONGEST_PART])
     upload.refresh_from_db(fields=["part"])
     preview_of_upload(upload)
@@ -108,6 +109,7 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
         FORMATS[format](lambda: default_storage.open(name, "rb")),
         content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",
     )
+    # The header has the number of the upload, because its name is input of a user.
     response["Content-Disposition"] = f'attachment; filename="refused-{upload.pk}.{format}"'
     return response
 
@@ -163,6 +165,7 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
     chosen_members = zip(
         request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member"), strict=False
     )
+    # An empty choice means that the name becomes a new member.
     members = {name: key for name, pk in chosen_members if (key := read_number(pk)) is not None}
     form = kind.form(request.POST if request.method == "POST" else None, upload, opening)
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
@@ -205,6 +208,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
         return redirect("comparisons", slug)
     # A preference compares two outputs, a ranking at least three.
     usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
+    # A GET shows the number of comparisons that the entered numbers would create.
     entered = request.POST or request.GET or usual
     form = ComparisonsForm(entered)
     with FormOutcome(request, form) as outcome:

@@ -64,6 +64,7 @@ class UnlikeItsOwner(UserAttributeSimilarityValidator):
 
 class Backend(AuthenticationBackend):  # type: ignore[misc]
     def get_user(self, user_id: int) -> User | None:
+        # Every request of a signed-in person runs this query, so it is a prepared one.
         user = PERSON.first(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
@@ -83,6 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return invitation_of(request.session) is not None
 
     def is_email_verified(self, request: HttpRequest, email: str) -> bool:
+        # A mailed link has proved this e-mail already, so allauth need not mail another one.
         return email.lower() == mailed_address(request.session)
 
     def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
@@ -103,6 +105,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         log_security("sign_in", user)
 
     def logout(self, request: HttpRequest) -> None:
+        # Read first, because Django replaces the request's user by an anonymous one.
         user = request.user if isinstance(request.user, User) else None
         super().logout(request)
         log_security("sign_out", user)
@@ -134,6 +137,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 def join_project(request: HttpRequest, user: User) -> HttpResponse:
     """Accept the session's invitation and redirect to its project, or show why it cannot be accepted."""
+    # The proof of the e-mail belonged to this sign-up and must serve no other.
     request.session.pop(ADDRESS_IN_SESSION, None)
     try:
         membership = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
@@ -164,6 +168,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
                 else:
                     with transaction.atomic():
                         person = claim_account(user=user, provider=sociallogin.account.provider)
+                        # In the same transaction: without the new identity, the earlier ways in must stay.
                         sociallogin.connect(request, person)
         except SingleSignOnError as error:
             logger.info("Single sign-on by %s is refused: %s", sociallogin.account.provider, error.message)

@@ -86,6 +86,7 @@ def invite(
     """
     lock_project(project)
     if membership is not None:
+        # Read after the lock: someone may have accepted an invitation to it.
         membership.refresh_from_db()
         if membership.project_id != project.pk or membership.user_id is not None:
             sentence = gettext("{label} already has an account, so you cannot invite another person to it.")
@@ -254,6 +255,7 @@ def _new_membership(project: Project, role: Role, user: User | None, label: str)
         taken = set(others.filter(role=role).values_list("label", flat=True))
         # A name in files leads to one annotator, so no other gets it as a label.
         taken |= set(RecordedName.objects.filter(project=project).values_list("name", flat=True))
+        # A label has up to 150 characters, and the number needs some of them.
         labels = chain([label], (f"{label[:140]} {number}" for number in count(2)))
         label = next(each for each in labels if each not in taken)
         aliases = ("".join(each) for length in count(1) for each in product(ascii_uppercase, repeat=length))
@@ -342,6 +344,7 @@ def _send(offer: Invitation) -> None:
         # The invitation may have been used or withdrawn while its mail waited.
         offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
         refuse_mail(offer)
+    # The transaction has ended: a slow mail server must not hold the project's lock.
     send_invitation(offer, urljoin(offer.mail_site, reverse("invitation", args=[invitation_token(offer)])))
 
 

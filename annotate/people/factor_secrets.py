@@ -33,6 +33,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         try:
             return cipher_for(PURPOSE).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
+            # An unreadable factor must not count as a missing one, which would open the account.
             raise PermissionDenied(
                 gettext("The server cannot check your second factor any more. Contact your administrator.")
             ) from None

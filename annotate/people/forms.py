@@ -81,6 +81,7 @@ class InvitationsForm(forms.Form):
     addresses = forms.CharField(
         label=_("E-mail addresses"),
         widget=forms.Textarea(attrs={"rows": 5}),
+        # Django renders this as HTML, so the angle brackets are entities.
         help_text=_("One on a line, or separated by commas; “Ann &lt;ann@example.org&gt;” is understood."),
     )
     note = forms.CharField(
@@ -145,6 +146,7 @@ class HandOverForm(forms.Form):
 
     def __init__(self, entered: Mapping[str, Any] | None, *, others: Sequence[Membership]) -> None:
         super().__init__(entered)
+        # Only members of the project are choices, so no request can name anyone else.
         self.others = {str(other.pk): other for other in others}
         choices = [(self.QUEUE, gettext("whoever asks for work next"))]
         if others:
@@ -219,6 +221,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     def clean_email(self) -> str:
         """Reject an unproven e-mail."""
         email: str = super().clean_email()
+        # `readonly` only guides the browser: a request can contain any e-mail.
         if self.proven and email.lower() != self.proven:
             sentence = gettext("This invitation is for {email}. Ask for a link of your own.")
             raise forms.ValidationError(sentence.format(email=self.proven))
@@ -262,6 +265,7 @@ class NewPassword(forms.Form):
     def save(self) -> None:
         super().save()  # type: ignore[misc]
         user: User = self.user  # type: ignore[attr-defined]
+        # The session in which the person changed the password stays.
         session = context.request.session.session_key
         note_account_change(user=user, change=AccountChange.PASSWORD, session=session)
         if self.cleaned_data["revoke_tokens"]:

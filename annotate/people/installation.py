@@ -127,6 +127,7 @@ class ErasedNames:
         self._address = _anywhere(self.addresses)
         # A name of one word can be an ordinary word, so it is replaced only as a whole value.
         self._name = _anywhere({name for name in names if " " in name.strip()})
+        # The audit log also writes names with a role, as in “Ann (annotator)”.
         self._whole = re.compile(
             rf"^({'|'.join(map(re.escape, names - {''})) or '(?!)'})(?= \(\w+\)$|$)", re.IGNORECASE
         )
@@ -146,6 +147,7 @@ class ErasedNames:
 def _anywhere(names: set[str]) -> re.Pattern[str]:
     # Longer names first, or a part of one would match alone; `(?!)` matches nothing.
     found = "|".join(sorted(map(re.escape, names - {""}), key=len, reverse=True)) or "(?!)"
+    # Only whole names: “ann@x.org” must not match in “joann@x.org” or “ann@x.org.uk”.
     return re.compile(rf"(?<![\w.+-])({found})(?!\w|[.-]\w)", re.IGNORECASE)
 
 
@@ -165,6 +167,7 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
         is_actor = entry.actor_id == names.person.pk
         if is_actor or after != before:
             actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
+            # A pseudonym can be longer than a name, and the column holds 300 characters.
             changed_entries.append((entry, {**after, "subject": after["subject"][:300], **actor}))
     for entry, became in changed_entries:
         AuditEntry.objects.filter(pk=entry.pk).update(**became)

@@ -23,6 +23,7 @@ def invitation_token(invitation: Invitation) -> str:
 
 
 def signed_invitation(key: int) -> str:
+    # Without a time: the invitation's row holds its end, and an admin can withdraw it.
     return Signer(salt=SALT).sign(str(key))
 
 
@@ -59,6 +60,7 @@ def refuse_unusable(invitation: Invitation | None) -> Invitation:
     return invitation
 
 
+# Two salts, so that a link of one purpose proves nothing for the other.
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
 ADDRESS_LINK_LASTS = timedelta(days=3)
 
@@ -109,6 +111,7 @@ def send_signup_link(email: str, link: str) -> None:
 def _read_address_link(salt: str, token: str) -> list[str | int]:
     try:
         values: list[str | int] = TimestampSigner(salt=salt).unsign_object(token, max_age=ADDRESS_LINK_LASTS)
+    # The error of an expired signature is a subclass of this one.
     except BadSignature:
         raise AddressLinkError(
             gettext("This link is incomplete, or older than three days. Ask for a new one.")

@@ -42,6 +42,7 @@ def post_account_mail(*, user: User | None, to: str, subject: str, body: str) ->
     user: the account that it is about, if any. Erasing that person deletes the mail.
     """
     told = json.dumps({"to": to, "subject": subject, "body": body})
+    # Mails can contain links that open an account, which a copy of the database must not reveal.
     sealed = encryption.cipher_for(PURPOSE).encrypt(told.encode()).decode()
     now = timezone.now()
     AccountMail.objects.create(user=user, sealed=sealed, asked_at=now, mail_due_at=now)
@@ -124,6 +125,7 @@ def _mail_about(change: AccountChange, user: User) -> tuple[str, str]:
         case AccountChange.ADDRESS:
             subject = gettext("Your e-mail was changed")
             happened = gettext("The e-mail of your account is {email} now.").format(email=user.email)
+            # “Forgotten password?” would send its link to the new e-mail, so it is no remedy here.
             not_you = gettext("If it was not you, tell an admin of your project at once.")
     return subject, f"{happened} {gettext('All other devices are signed out.')}\n\n{not_you}\n"
 

@@ -92,6 +92,7 @@ def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
 def rater_of_person(study: OutsideStudy, person: str) -> OutsideRater | None:
     """Return the rater with this ID of the platform, if any. One query."""
     raters = study.raters.select_related("membership__user", "membership__project")
+    # Raters without an ID all have an empty one, which identifies no one.
     return raters.filter(platform_id=person).first() if person else None
 
 
@@ -112,6 +113,7 @@ def is_same_session(rater: OutsideRater, parameters: Mapping[str, str]) -> bool:
     known, sent = (
         [each.get(name, "") for name in (STUDY, SESSION)] for each in (rater.parameters, parameters)
     )
+    # Without a session of the platform, two empty values would be equal.
     return bool(known[1]) and constant_time_compare("\n".join(known), "\n".join(sent))
 
 
@@ -137,6 +139,7 @@ def join_study(
     lock_project(study.project)
     # After the lock: an admin may have closed the study or changed its form since the page loaded.
     study.refresh_from_db()
+    # The lock makes the count of raters exact: no one joins between the count and the new row.
     refuse_closed_study(study)
     person = parameters.get(PERSON, "")
     # The same person may have joined in another tab, or an admin changed the form that the person read.

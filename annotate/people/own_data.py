@@ -80,6 +80,7 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
         "notices": _rows(
             Notice.objects.filter(user=user), "at", "kind", "mailed_at", project_name=F("project__slug")
         ),
+        # Only the time, because a mail can contain a link that opens the account.
         "mails": _rows(AccountMail.objects.filter(user=user), "asked_at"),
         "digests": _rows(DisputeDigest.objects.filter(user=user)),
         "sessions": _rows(

@@ -91,6 +91,7 @@ def loads_of(project: Project) -> Mapping[int, Workload]:
         .values_list("annotator")
         .annotate(
             done=Count("pk", filter=~unfinished),
+            # Imported ratings come from elsewhere and are no work of today.
             today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
             begun=Count("pk", filter=unfinished & Q(started_at__isnull=False)),
             waiting=Count("pk", filter=unfinished & Q(started_at__isnull=True)),

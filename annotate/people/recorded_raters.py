@@ -70,6 +70,7 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
         # An annotator can have an item of a round only once; `_refuse` has excluded started ones.
         both = theirs.filter(round=round, item__in=held.filter(round=round).values("item"))
         both.update(annotator=None, position=None, reserved_until=None)
+    # Counted before the update, after which this filter finds nothing.
     items = held.order_by().values("item").distinct().count()
     # The recorded items follow the member's own, because positions are unique.
     last = theirs.aggregate(last=Max("position"))["last"] or 0

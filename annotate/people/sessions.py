@@ -24,6 +24,7 @@ LOOKED_AT_EVERY = timedelta(minutes=1)
 MOST_SESSIONS = 10_000
 _looked_at: dict[str, datetime] = {}  # when this process last looked at a session
 
+# The order matters: Edge and Opera also name Chrome, and Chrome also names Safari.
 BROWSERS = (
     ("Edge", r"\bEdgi?A?/"),
     ("Opera", r"\bOPR/"),
@@ -31,6 +32,7 @@ BROWSERS = (
     ("Chrome", r"\b(Chrome|CriOS|HeadlessChrome)/"),
     ("Safari", r"\bSafari/"),
 )
+# An iPhone also names Mac OS X, and Android also names Linux.
 SYSTEMS = (
     ("iPhone", r"\biPhone\b"),
     ("iPad", r"\biPad\b"),
@@ -55,6 +57,7 @@ class SessionLimitsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         key, now = request.session.session_key, timezone.now()
         last = _looked_at.get(key or "")
+        # `abs`, because the clock of a host can be set back.
         if key and (last is None or abs(now - last) >= LOOKED_AT_EVERY):
             _check_session(request, key, now)
         return self.get_response(request)
@@ -73,6 +76,7 @@ def _check_session(request: HttpRequest, key: str, now: datetime) -> None:
             request.user = AnonymousUser()
             return
         seen: dict[str, Any] = {"last_seen_at": now, "ip": get_adapter(request).get_client_ip(request)}
+        # The record is optional: no request blocks while another process writes to SQLite.
         write_if_possible(lambda: known.update(**seen))
     if len(_looked_at) >= MOST_SESSIONS:
         # A forgotten session costs one more look.

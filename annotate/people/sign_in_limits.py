@@ -28,6 +28,7 @@ class Limit:
     within: timedelta
 
     def of(self, whose: str) -> "Counter":
+        # A hash, so that the table holds no e-mails and no IPs.
         return Counter(self, hashlib.sha256(f"{self.name} {self.within} {whose}".encode()).hexdigest())
 
 
@@ -159,6 +160,7 @@ def remember_device(request: HttpRequest, response: HttpResponse, email: str) ->
         f"{device or get_random_string(22)}.{'.'.join(kept)}",
         salt=SALT,
         max_age=LASTS,
+        # Only the sign-in pages need the cookie.
         path="/accounts/",
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,

@@ -23,6 +23,7 @@ __all__ = ["KINDS", "Given", "ItemContent", "QuestionKind", "kind_of", "register
 _kinds: dict[str, QuestionKind] = {
     each.key: each for each in (SCALE, CATEGORY, LABELS, PARTS, PREFERENCE, RANKING, SPANS, TEXT)
 }
+# A read-only view: only `register_kind` changes the registry, and the view shows a kind added later.
 KINDS: Mapping[str, QuestionKind] = MappingProxyType(_kinds)
 
 

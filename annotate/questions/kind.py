@@ -31,6 +31,7 @@ class Given(NamedTuple):
     @property
     def canonical(self) -> tuple[float, str]:
         """The same for the same answer, and hashable."""
+        # PostgreSQL's jsonb does not keep the order of keys, so the order must not distinguish answers.
         return self.value, json.dumps(self.data, sort_keys=True)
 
     @property
@@ -38,6 +39,7 @@ class Given(NamedTuple):
         """The answer with the stored numbers of outputs, instead of the numbers that the rater saw."""
         if not self.data or "order" not in self.data:
             return self
+        # Two raters who see the sides in different orders still give the same answer.
         return Given(self.value, {name: each for name, each in self.data.items() if name != "order"})
 
 
@@ -134,6 +136,7 @@ class QuestionKind:
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the distance that opens a dispute if it reaches the threshold."""
+        # A kind without a distance has no disputes, so None becomes 0 here but not for coefficients.
         return self.distance(dimension, one, other) or 0
 
     def describe_distance(self, options: Options, apart: float) -> str:
@@ -158,9 +161,11 @@ def is_storable(data: Data) -> bool:
     """Return True if a database can store the data: no NUL characters, no halves of surrogate pairs."""
     try:
         text = json.dumps(data, ensure_ascii=False)
+        # Half of a surrogate pair passes `json.dumps` and fails only here, with a subclass of ValueError.
         text.encode()
     except (ValueError, RecursionError):
         return False
+    # JSON escapes a NUL character, also without ASCII; PostgreSQL rejects it in text and jsonb.
     return "\\u0000" not in text
 
 
@@ -176,6 +181,7 @@ def named_list(options: Options, name: str, *, fewest: int, most: int, what: str
         raise InvalidValueError(gettext("List the {what}, each with a name.").format(what=what))
     made = [
         {
+            # A given key stays if its name is corrected, so that stored answers keep their meaning.
             "key": str(each.get("key") or "").strip() or key_of_name(str(each.get("name") or "")),
             "name": str(each.get("name") or "").strip(),
             "description": str(each.get("description") or "").strip(),
@@ -213,12 +219,14 @@ def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[in
         if each.shown_if is None or asked is None:
             continue
         given = None if asked.id in hidden else answers.get(asked.id)
+        # A chain of conditions hides as a whole: a hidden question counts as unanswered here.
         if not given or not values_for_conditions(given) & set(each.shown_if["values"]):
             hidden.add(each.id)
     return hidden
 
 
 def values_for_conditions(given: Given) -> set[float | str]:
+    # The number of a set of labels is their count, so a condition names labels instead.
     labels = (given.data or {}).get("labels")
     return set(labels) if labels is not None else {given.value}
 
@@ -245,6 +253,7 @@ def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
         "type": "object",
         "properties": dict(fields),
         "required": list(fields),
+        # Providers' strict structured outputs require closed objects with all fields required.
         "additionalProperties": False,
     }
 
@@ -264,6 +273,7 @@ def read_key(rows: ChoiceRows, said: object) -> str:
         for row in rows:
             if row[field].casefold() == word:
                 return str(row["key"])
+    # A model can return a long answer instead of a key.
     shown = word if len(word) <= 40 else f"{word[:39]}…"
     raise InvalidValueError(gettext("The reply names “{word}”, which is no choice.").format(word=shown))
 
@@ -291,12 +301,15 @@ class QuoteFinder:
         words = quote.split()
         if not words:
             return None
+        # Models often change blanks and line ends in a quote.
         patterns = (re.escape(quote.strip()), r"\s+".join(map(re.escape, words)))
         # An exact match in any source precedes a match with other blanks.
         for pattern in patterns:
             for part in among:
                 key = " ".join(words), part
+                # Only the `search` of a compiled pattern accepts a start position.
                 if found := re.compile(pattern).search(self._texts[part], self._behind[key]):
+                    # Both patterns share the position, so the second one does not match the same words again.
                     self._behind[key] = found.end()
                     return QuotedPassage(part, found.start(), found.end())
         return None

@@ -55,12 +55,14 @@ class LabelsKind(QuestionKind):
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
         chosen = (given.data or {}).get("labels", []) if given else []
+        # A keyboard has nine digits other than 0, so later labels have no shortcut.
         keys = [*"123456789", *[""] * MOST_LABELS]
         return {
             "labels": [
                 {**label, "digit": digit, "chosen": label["key"] in chosen}
                 for label, digit in zip(dimension.options["labels"], keys, strict=False)
             ],
+            # An empty set of labels is a complete answer, which differs from a missing answer.
             "none": given is not None and not chosen,
         }
 
@@ -82,6 +84,7 @@ class LabelsKind(QuestionKind):
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
         chosen = data.get("labels") if isinstance(data, dict) else None
+        # A list and not a set: JSON from a browser can hold values without a hash.
         known = [label["key"] for label in dimension.options["labels"]]
         if not isinstance(chosen, list) or not all(each in known for each in chosen):
             raise refuse_data(dimension)

@@ -36,6 +36,7 @@ class PartsKind(QuestionKind):
     about = gettext_lazy("Yes or no (or one of several labels) for each sentence, fact or content unit.")
     template = "questions/parts.html"
     reads_item = True
+    # Distances have two decimals, so this is the smallest distance above 0.
     threshold = 0.01
     number_name = gettext_lazy("share")
 
@@ -104,6 +105,7 @@ class PartsKind(QuestionKind):
         given = [each for each in chosen if each is not None]
         if not all(each in known for each in given):
             raise refuse_data(dimension)
+        # Without any label there is no answer to store, not even an incomplete one.
         if not given:
             return None, None
         # The answer is incomplete, so it has no number yet.
@@ -128,6 +130,7 @@ class PartsKind(QuestionKind):
         own, theirs = ((each.data or {}).get("parts", []) for each in (one, other))
         both = [
             (mine, yours)
+            # Two stored answers can differ in length, so only their common parts are compared.
             for mine, yours in zip(own, theirs, strict=False)
             if mine is not None and yours is not None
         ]

@@ -78,6 +78,7 @@ class PreferenceKind(QuestionKind):
             "Which of the two texts is better? The order in which they are shown means nothing.",
             f'Field "better": "A" or "B"{ties}.',
         ]
+        # A strict schema requires every field in every reply, so a tie has a strength, too.
         if (strength := dimension.options["strength"]) > 1:
             steps = ", ".join(f"{number} {name}" for number, name in enumerate(STRENGTHS[:strength], start=1))
             lines.append(
@@ -97,7 +98,9 @@ class PreferenceKind(QuestionKind):
         better = str(reply.get("better", "")).strip().casefold()
         if better not in ("a", "b", "tie"):
             raise InvalidValueError(gettext("The reply does not say whether A or B is better."))
+        # With a single strength the reply has no such field.
         strength = 1 if dimension.options["strength"] == 1 else reply.get("strength")
+        # A tie has no strength, so the strength in the reply does not matter.
         if better == "tie":
             if not dimension.options["ties"]:
                 raise InvalidValueError(gettext("The reply is a tie, and the question takes none."))
@@ -116,23 +119,27 @@ class PreferenceKind(QuestionKind):
         found = []
         for first in (0, 1):
             own = [each for each in answers if ((each.data or {}).get("order") or [0])[0] == first]
+            # One order alone cannot separate a preference from a bias for a position.
             if not own:
                 return None
             found.append(super().combine(dimension, own))
         values = [each.value for each in found if each]
         agree = len({sign(value) for value in values}) == 1
         # If the orders agree on the winner, the weaker strength counts.
+        # The combined answer holds for both orders, so it has no `order`.
         return Given(min(values, key=abs) if agree else 0.0)
 
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
         low, high = self.bounds(dimension.options)
+        # The range comes first: NaN fails it, and `int` cannot convert NaN or infinity.
         if value is None or not low <= value <= high or value != int(value):
             raise refuse_data(dimension)
         if value == 0 and not dimension.options["ties"]:
             sentence = gettext("{name} takes no tie; choose one of the outputs.").format(name=dimension.name)
             raise InvalidValueError(sentence, fields={"value": sentence})
+        # `describe` numbers the outputs as the rater saw them, so the answer stores its order.
         return Given(value, {"order": list(item.order or (0, 1))})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:

@@ -43,6 +43,7 @@ class RankingKind(QuestionKind):
 
     def read_options(self, options: Options) -> dict[str, Any]:
         best_worst = bool(options.get("best_worst", False))
+        # The others share rank 2 by design with `best_worst`, so ties are no option there.
         return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
 
     def bounds(self, options: Options) -> tuple[int, int]:
@@ -102,6 +103,7 @@ class RankingKind(QuestionKind):
                 if side is None or side in ranks:
                     raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
                 ranks[side] = rank
+        # With `best_worst` the reply names two sides, and the others get rank 2 below.
         if not dimension.options["best_worst"] and len(ranks) < len(order):
             raise InvalidValueError(gettext("The reply does not name each text once, by its letter."))
         if not dimension.options["ties"] and len(set(ranks.values())) < len(ranks):
@@ -118,6 +120,7 @@ class RankingKind(QuestionKind):
         if not all(type(each) is int and 1 <= each <= max(len(ranks), 3) for each in given):
             raise refuse_data(dimension)
         order = list(item.order or range(len(item.sides)))
+        # An incomplete ranking is stored without a number, so a rater can continue it later.
         is_begun = len(given) < len(ranks) or (dimension.options["best_worst"] and not {1, 3} <= {*ranks})
         if is_begun:
             return None, {"ranks": ranks, "order": order} if given else None
@@ -162,6 +165,7 @@ class RankingKind(QuestionKind):
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 if both raters have different first outputs, else Kendall's distance."""
+        # With ties several outputs can share the first rank, so these are sets.
         firsts = [
             {side for side, rank in enumerate((each.data or {}).get("ranks", [])) if rank == 1}
             for each in (one, other)

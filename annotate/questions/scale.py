@@ -44,6 +44,7 @@ class ScaleKind(QuestionKind):
         return distance(one.value, other.value)
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
+        # Values are on a line, so the ends give the largest distance without comparing pairs.
         values = [each.value for each in answers]
         return distance(min(values), max(values)) if values else 0
 
@@ -67,6 +68,7 @@ class CategoryKind(ScaleKind):
         return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
+        # Categories are equal or different, so no threshold between could be chosen.
         return 1, 0
 
 

@@ -53,7 +53,9 @@ class SpansKind(QuestionKind):
         rows = options["severities"]
         weights = [each.get("weight") for each in rows]
         for made, weight in zip(severities, weights, strict=True):
+            # Python counts True as an int, and JSON input can hold it.
             is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            # Weights with more decimals than stored values would make the sum differ from its parts.
             if not is_number or not 0 <= weight <= LARGEST_WEIGHT or normalize(weight) != weight:
                 raise InvalidValueError(
                     gettext("Give the severity {name} a weight from 0 to {most}.").format(
@@ -127,6 +129,7 @@ class SpansKind(QuestionKind):
                 unmatched.append({"quote": said["quote"], **named})
             else:
                 spans.append({**found._asdict(), **named})
+        # `clean` drops unknown fields, so the unmatched quotes are added after it.
         value, data = self.clean(dimension, None, {"spans": spans}, item)
         return value, {**(data or {}), "unmatched": unmatched} if unmatched else data
 
@@ -153,10 +156,12 @@ class SpansKind(QuestionKind):
             if not (0 <= part < len(texts) and 0 <= start < end <= len(texts[part])):
                 raise refuse_data(dimension)
             named = row.get("category"), row.get("severity")
+            # JSON can hold a list here, which a set cannot look up.
             if not all(isinstance(each, str) for each in named):
                 raise refuse_data(dimension)
             if named[0] not in categories or named[1] not in weights:
                 raise refuse_data(dimension)
+            # Other fields from a browser are dropped, so that equal spans are equal answers.
             names = ("part", "start", "end", "category", "severity")
             spans.append({name: row[name] for name in names})
         # In one order, so that the same spans are the same answer.

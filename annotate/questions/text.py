@@ -75,6 +75,7 @@ class TextKind(QuestionKind):
                 count=len(text), most=longest
             )
             raise InvalidValueError(sentence, fields={"data": sentence})
+        # Every complete answer has a number; for words it is their length.
         return Given(len(text), {"text": text})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:

@@ -71,6 +71,7 @@ def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
             raise _evidence_error(
                 outside.format(start=each.start, end=each.end, part=each.part, length=length)
             )
+    # If any two passages overlap, two neighbours in this order overlap.
     for one, other in pairwise(sorted(passages)):
         if one.part == other.part and other.start < one.end:
             overlap = (

@@ -24,6 +24,7 @@ from annotate.rating.planning import ListRefusedError, read_list
 from annotate.rating.queries.own_items import Marked, OwnFilter
 from annotate.rating.queries.plans import names_of_annotators, names_of_items
 
+# The longest scale of whole points, from -1000 to 1000, has this number of values.
 MOST_VALUES = 2001  # of a scale that are offered to choose from
 
 # The day by which a round shall be done.
@@ -212,6 +213,7 @@ class EvidenceField(forms.Field):
 
 class DataField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
+        # A queued answer of a JSON list has an object here; the page's field has a string.
         if not value or isinstance(value, dict):
             return value or None
         try:
@@ -230,6 +232,7 @@ class AnswerForm(forms.Form):
     comment = forms.CharField(required=False, strip=False)
     evidence = EvidenceField(required=False)
     data = DataField(required=False)  # type: ignore[assignment]  # a field's name is no attribute
+    # The largest numbers fit the database's columns: PostgreSQL raises an error beyond them.
     revision = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
     active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
     client = forms.CharField(required=False, max_length=36)

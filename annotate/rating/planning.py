@@ -128,6 +128,7 @@ def sharing(
     # Rounded first: .07 * 100 is a little more than 7 in floats, and would promise 8.
     promised = ceil(round(share * items, 6))
     for block in _block_sizes(promised, items, annotators, raters_per_item):
+        # Each size restarts the stream, so the result does not depend on the sizes tried before.
         generator = _stream(seed).shuffler()
         together = _draw_bundles(sizes, block, generator)
         rest = {bundle: size for bundle, size in sizes.items() if bundle not in together}

@@ -102,6 +102,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(membership.project)
     has_work = membership.must_practise or (round is not None and round.is_open)
+    # Guidelines come first, because practice tests what they explain.
     if has_work and has_guidelines_to_read(membership, guideline_at(membership.project, round)):
         return redirect(f"{reverse('guideline', args=[slug])}?start=1")
     if membership.must_practise:
@@ -109,6 +110,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     if membership.project.calibrates_id and rounds_of(membership.project).get(2):
         # Redirect a rater in a calibration session once the session's answers are revealed.
         url = reverse("disputes", args=[slug])
+        # htmx would follow a redirect and insert the whole page into this one.
         return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
     if round is not None and round.is_open:
         # Items that the annotator has already come first; only then new ones are reserved.
@@ -411,8 +413,10 @@ def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SubmittedAn
 
 
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
+    # An error and no redirect: a script sends this request, keeps the answers, and shows the reason.
     if not request.user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
+    # Someone else may have signed in on this machine since the page was loaded.
     membership_key = request.POST.get("annotator", "")
     assignment = access.assignment_for_annotator(request.user, slug, position, membership_key=membership_key)
     if request.POST.get("assignment") != access.token_of(assignment):
@@ -472,6 +476,7 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
             _save(request, assignment, dimension, dimension.key)
         except DomainError as error:
             refusals.append(error.message)
+    # A closed round rejects every answer with the same message, so the page shows it once.
     return list(dict.fromkeys(refusals))
 
 

@@ -361,6 +361,7 @@ class Templates(ApiView):
     def get(self, request: Request) -> Response:
         """List one's own templates, the newest first, then Concord's templates."""
         user = request_user(request)
+        # Own templates contain questions of projects, which need the second factor if admins must have it.
         may_use_own = access.may_begin_projects(user) and not access.lacks_second_factor(user)
         own = own_templates(user) if may_use_own else []
         return Response(TemplateRow([*own, *TEMPLATES.values()], many=True).data)

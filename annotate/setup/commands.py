@@ -124,6 +124,7 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
 @transaction.atomic
 def duplicate_dimension(*, dimension: Dimension) -> Dimension:
     dimension = _lock_dimension(dimension)
+    # A name has up to 80 characters, and the addition needs seven of them.
     name = f"{dimension.name[:70]} (copy)"
     copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
     order = [other for other in dimension.project.dimensions.all() if other != copy]
@@ -358,6 +359,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
             counts[str(rows.model._meta.verbose_name_plural)] = deleted
     permission.delete()
     Project.objects.filter(pk=project.pk)._raw_delete(rows.db)
+    # This entry belongs to no project, or it would be deleted with the others.
     AuditEntry.objects.create(
         at=timezone.now(),
         **actor_columns(by),
@@ -487,6 +489,7 @@ def reword_dimension(
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     to = checked_question(dimension.project, to, besides=dimension)
+    # Compared after `checked_question`, which completes the options to their stored form.
     _refuse_more_than_wording(dimension, to)
     for field in WORDING:
         setattr(dimension, field, getattr(to, field))
@@ -528,6 +531,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
         )
     ratings = ratings_to_ask_again(round, dimension.pk)
     assignments = Assignment.objects.filter(pk__in=ratings.values("assignment"))
+    # Read before the update of the ratings, after which their filter matches none of them.
     held = list(assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
     if not asked:

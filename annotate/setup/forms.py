@@ -283,6 +283,7 @@ class DimensionForm(forms.Form):
             return
         seen: dict[str, int] = {}
         for value in scale:
+            # Raters choose a category by its name, so names must differ in more than case.
             name = values[f"label_{value}"].strip().casefold()
             if not name:
                 self.add_error(
@@ -323,6 +324,7 @@ class DimensionForm(forms.Form):
 
     def _kind(self) -> str:
         entries = self.initial if self.frozen else self._entries()
+        # In an open round the kind is fixed, so the request cannot choose other fields.
         kind = entries.get("kind") or "scale"
         if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:
             return "category"
@@ -569,6 +571,7 @@ class SettingsForm(forms.Form):
         super().__init__(entered, initial=initial)
         if frozen:
             for field in self.fields.keys() & set(FROZEN_FIELDS):
+                # Guidelines can be reworded in an open round; the note states the reason.
                 self.fields[field].disabled = field != "guidelines"
             self.fields["note"] = note_field()
         self._project = project
@@ -584,11 +587,13 @@ class SettingsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject a tolerance that would settle differences the threshold disputes."""
         values = self.cleaned_data
+        # A missing number has its own error, so its default makes the comparison pass.
         if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
             self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
         return values
 
 
 class SettingsPageForm(SettingsForm):
+    # Dispute rules have their own page, because they may change until Round I closes.
     dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
     tolerance = None  # type: ignore[assignment]

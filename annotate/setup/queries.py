@@ -57,6 +57,7 @@ def uses_of_image(project: Project, key: str) -> list[str]:
     guideline = current_guideline(project)
     uses = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
     uses += [each.name for each in guideline.dimensions if key in each.guidelines]
+    # A key is a hash of the image, so a search in the whole JSON finds nothing else.
     frozen = project.guideline_versions.order_by("version").values_list("version", "content")
     return uses + [
         f"guideline version {version}" for version, content in frozen if key in json.dumps(content)
@@ -102,6 +103,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
     # Without comparisons, an example page shows their questions.
     lacks_example = bool(compares) and not set(by_kind) - {Item.Kind.OUTPUT}
+    # Without items there is one page, which shows an example.
     last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
     number = min(max(number, 1), last)
     found = items.select_related("document").prefetch_related("sides__output", "parts")
@@ -155,6 +157,7 @@ def rows_of_project(project: Project) -> Iterator[QuerySet[Model]]:
     """Yield the rows of every table of the project; rows that refer to others come first."""
     paths = _paths()
     for model in _referring_first(list(paths)):
+        # A model's own manager may omit rows, such as the round of checks, which must be deleted, too.
         yield model._base_manager.filter(**{paths[model]: project})
 
 

@@ -35,6 +35,7 @@ class QuestionSettings:
         self.lists, self._fields = lists, fields
 
     def fields(self) -> dict[str, forms.Field]:
+        # A form changes its fields, and these belong to all requests of the process.
         return deepcopy(self._fields)
 
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:

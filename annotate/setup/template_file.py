@@ -188,6 +188,7 @@ def _load(text: str | bytes) -> Any:
     """Return the content of a JSON or YAML file; YAML without anchors, which can grow without limit."""
     try:
         words = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        # JSON has no anchors, and Python's parser limits its depth itself.
         if words.lstrip().startswith("{"):
             return json.loads(words)
         # Reject aliases and deep nesting, which can exhaust the memory.
@@ -463,6 +464,7 @@ def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
 def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
     if reading.content.get("value") is None:
         reading.refuse("value", gettext("is missing."))
+    # A maximum below the minimum is an error already; the range here must not be empty.
     value = reading.number_or_none("value", minimum, max(minimum, maximum))
     return PointSpec(value or 0, reading.text("label", most=80), reading.text("description"))
 
@@ -470,6 +472,7 @@ def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
 def _picture(reading: _Reading) -> Picture:
     name, text = reading.text("name", most=150, needed=True), reading.text("base64", needed=True)
     try:
+        # Without `validate` Python skips characters that are not base64.
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         reading.refuse("base64", gettext("is not base64."))

@@ -114,6 +114,7 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     way = "up" if "up" in request.POST else "down"
     with MessageOutcome(request):
         move_dimension(dimension=moved, up=way == "up")
+    # The page focuses the same button again, so one key moves a dimension several steps.
     return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
 
 
@@ -146,6 +147,7 @@ def _edit(
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
     earlier = earlier_questions(project, edited)
+    # These buttons change the form and save nothing.
     if request.POST.keys() & {"show", "usual", "more"}:
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
@@ -214,6 +216,7 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
     with found.file.open("rb") as file:
         response = HttpResponse(file.read(), content_type=image_type(found.key))
     response["Cache-Control"] = "private, max-age=31536000, immutable"  # its URL depends on its content
+    # A browser that takes the file for a page must not run or load anything in it.
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
 
@@ -237,6 +240,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
     refuse_all_but_project_makers(request.user)
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
+    # The default is no key at all: an empty one would select “Nothing”.
     form = NewProjectForm(entered, own=own_templates(user), start=request.GET.get("template", "-"))
     if form.is_valid():
         template = template_for(user, form.cleaned_data["template"])
@@ -300,6 +304,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+# The review shows this page in a frame, which Django forbids by default.
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
@@ -389,6 +394,7 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
+    # A slug is ASCII without quotes, so the header can contain it unchanged.
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
         response = HttpResponse(to_json(template), content_type="application/json")

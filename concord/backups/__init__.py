@@ -42,6 +42,7 @@ def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
         files = dump_files(writer, held)
         manifest = writer.close_with({"made_at": made_at.isoformat(), "database": database, "files": files})
         writer.archive.writestr(SECRETS, lock_secrets(passphrase, manifest))
+    # Read back at once, so that no one finds an unreadable backup only when they need it.
     return verify_backup(path, passphrase=passphrase)
 
 
@@ -107,6 +108,7 @@ def _write_for_owner(path: Path, text: str) -> None:
 @sensitive_variables()
 def read_passphrase(file: str | None) -> str:
     """Return the passphrase from a file, or from CONCORD_BACKUP_PASSPHRASE: never from the command line."""
+    # No argument holds the passphrase: other accounts of the host can list command lines.
     if file:
         try:
             return Path(file).read_text().strip()

@@ -100,6 +100,7 @@ class Reader:
             while chunk := part.read(CHUNK):
                 digest.update(chunk)
                 yield chunk
+        # The consumer has read the part before this check, so an error must undo its work.
         if digest.hexdigest() != self.manifest["parts"][name]:
             raise BackupError(f"The backup is damaged: {name} is not what was written. Take another one.")
 
@@ -143,6 +144,7 @@ def lock_secrets(passphrase: str, manifest: bytes) -> bytes:
     }
     locked = {"manifest": hashlib.sha256(manifest).hexdigest(), "secrets": secrets}
     salt = os.urandom(SALT_BYTES)
+    # The salt is no secret; it comes first, so that unlocking finds it.
     return salt + _cipher(passphrase, salt).encrypt(json.dumps(locked).encode())
 
 
@@ -163,6 +165,7 @@ def unlock_secrets(passphrase: str, locked: bytes, manifest: bytes) -> dict[str,
 @sensitive_variables()
 def _cipher(passphrase: str, salt: bytes) -> Fernet:
     derived = Scrypt(salt=salt, length=32, n=WORK, r=8, p=1).derive(passphrase.encode())
+    # Fernet takes 32 bytes in URL-safe base64.
     return Fernet(base64.urlsafe_b64encode(derived))
 
 

@@ -53,6 +53,7 @@ COUNTS = "annotate_changecount"
 def dump_database(writer: Writer) -> dict[str, Any]:
     """Write a snapshot of the database; return its entry in the manifest."""
     is_postgresql = connection.vendor == "postgresql"
+    # SQLite's own backup copies one state of the file.
     with snapshot() if is_postgresql else nullcontext():
         applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
         tables, compared = _dump_rows(writer) if is_postgresql else _dump_file(writer)

@@ -51,6 +51,7 @@ class WriterQueue:
         return False
 
     def release(self) -> None:
+        # The other processes first: one of them may already wait as the next writer.
         self._unlock(WRITES)
         self._pass_on()
 
@@ -176,7 +177,7 @@ class DatabaseWrapper(DjangoWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        # Otherwise a failed start would block all other writers.
+        # Not in `finally`: after a failed commit the transaction still writes, until its rollback.
         self.let_others_write()
 
     def _rollback(self) -> None:

@@ -54,6 +54,7 @@ def send_digest_message(user: User, needing: list[DigestDispute], address: str) 
         to=user.email,
         subject=f"Concord: {subject % {'count': len(needing)}}",
         body="\n".join(lines),
+        # RFC 8058: with both headers, mail programs unsubscribe by a single POST without a page.
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
     )
 
@@ -69,6 +70,7 @@ def write_digests(*, now: datetime | None = None) -> None:
     for user in users_due_for_digest(now):
         if any(each.is_new for each in disputes_needing(user, since=last_digest_at(user))):
             made = {"at": now, "mail_due_at": timezone.now()}
+            # Two workers can get here at once; the unique day lets only one of them write a digest.
             digest, is_new = DisputeDigest.objects.get_or_create(user=user, day=now.date(), defaults=made)
             if is_new:
                 wake_worker(DIGEST_MAIL, digest.pk)

@@ -166,6 +166,7 @@ def answer_dispute(
     if answer.value is None:
         raise InvalidValueError(gettext("This answer is not complete; give every part of it."))
     given = Given(answer.value, answer.data)
+    # The command for an earlier answer has checked unchanged passages already.
     if evidence != marked:
         check_passages(evidence, item_texts(dispute.item_id))
     # An outdated page must not overwrite an answer from another window.

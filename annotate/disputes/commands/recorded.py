@@ -92,6 +92,7 @@ class AnswerCheck(RatingCheck):
             raise RoundClosedError(
                 gettext("Round II is closed and takes no more ratings; import into a new project.")
             )
+        # 0, because only an importer needs the assignment, and it finds the one of Round II itself.
         self.accept(0, item, rater, scale, row.value)
         return None
 
@@ -160,6 +161,7 @@ class RoundTwoWriting(Writing):
         """Write the new ratings of the file, or nothing if a line of it is now rejected."""
         if self.refusals.count:
             raise RefusedWhileWritingError
+        # Opening Round II lasts, so from here on a worker finishes this import and none removes it.
         self.decide()
         self.ratings = importer = AnswerImporter(self.project, catalogue, by)
         self.parts = {"items": False, "ratings": True}

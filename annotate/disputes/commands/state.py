@@ -116,6 +116,7 @@ def _pending_since(
             found[each] = max([asked_again, *news])  # by an admin, who asks everybody
         # A rater at an end answers once, and again after each addition of another rater.
         elif own[each] in ends and (rater.answered_at is None or news):
+            # Without an addition of another rater there is no time, for which LONG_AGO stands.
             found[each] = max(news, default=LONG_AGO)
     return found
 
@@ -172,6 +173,7 @@ def _follow(
 def _asked_at(disputes: Collection[Dispute], *kinds: DisputeEvent.Kind) -> dict[int, datetime]:
     """Return the time of the last event of these kinds, by which an admin asks all raters of a dispute."""
     events = DisputeEvent.objects.filter(dispute__in=disputes, kind__in=kinds).order_by("at", "pk")
+    # In a dictionary the last event of a dispute replaces the earlier ones.
     return dict(events.values_list("dispute", "at"))
 
 
@@ -321,6 +323,7 @@ def _waits_since(dispute: Dispute, asked_at: datetime) -> bool:
         value__isnull=False,
         updated_at__gt=asked_at,
     )
+    # Raters who left, and raters excluded from statistics, must not keep the dispute open.
     who_can = raters_of(dispute).filter(active=True, counted=True)
     return who_can.exclude(pk__in=answered.values("assignment__annotator")).exists()
 

@@ -258,6 +258,7 @@ def _counts(membership: Membership, meant: QuerySet[Dispute], chosen: WorkFilter
         others = counts["every"] - counts["me"] - ended
         by_part = {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
     else:
+        # A filter needs the disputes' own rows, so one query counts all three parts.
         by_part = meant.aggregate(**{part: Count("pk", filter=where) for part, where in _WAITS.items()})
     by_part = {part: count for part, count in by_part.items() if chosen.waits in ("", part)}
     return WorkCounts(

@@ -331,6 +331,7 @@ class DisputePage:
             sentence = _("%(high)s are %(distance)s above %(low)s.") % said
         else:
             sentence = _("%(high)s is %(distance)s above %(low)s.") % said
+        # The message can start with “you”.
         return sentence[0].upper() + sentence[1:]
 
     @property

@@ -87,6 +87,7 @@ def rule_of(project: Project, dimension: Dimension) -> Rule:
         return Rule(*kind.rule(dimension.dispute_threshold, dimension.tolerance))
     threshold = dimension.dispute_threshold or project.dispute_threshold
     tolerance = project.tolerance if dimension.tolerance is None else dimension.tolerance
+    # The upper bound is the largest distance on this scale that opens no dispute.
     return Rule(threshold, max(min(tolerance, normalize(threshold - dimension.scale_step)), 0))
 
 
@@ -126,6 +127,7 @@ def answers_by_unit(
     others = {each.id: each for each in guideline.dimensions if not each.is_scale}
     if not others:
         return
+    # `groupby` joins only neighbours, so the rows of a unit must follow each other.
     rows = ratings.filter(dimension__in=others).order_by("assignment__item", "dimension")
     columns = rows.values_list("assignment__item", "dimension", "value", "data")
     for (item, dimension), own in groupby(columns.iterator(BATCH), key=itemgetter(0, 1)):

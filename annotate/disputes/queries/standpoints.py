@@ -81,6 +81,7 @@ def scale_axis(
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
     last: list[float] = []  # where the last mark of each lane stands
     marks = []
+    # From low to high, so only the last mark of each lane can be too near.
     for name, value, is_me in sorted(held, key=lambda each: each[1]):
         at = _position_at(values, value)
         # The first lane with room for the mark, else a new one.

@@ -36,6 +36,7 @@ class AssignmentsToTake(ItemAssignments):
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round) -> None:
+        # Locked before they are read below, so that free assignments stay free until the end.
         lock_rows(Membership.objects.filter(project=project, role=Role.ANNOTATOR))
         lock_rows(Assignment.objects.filter(round=round))
         super().__init__(project, catalogue, round)
@@ -50,6 +51,7 @@ class AssignmentsToTake(ItemAssignments):
     def take(self, item: ItemRecord, rater: ImportedRater) -> int | None:
         held = self.holds(item, rater)
         assignment = super().take(item, rater)
+        # An assignment that the rater holds already needs no reservation.
         if assignment is not None and not held:
             self._claims.append((assignment, rater))
         return assignment
@@ -72,6 +74,7 @@ class AssignmentsToTake(ItemAssignments):
         def reserve(claims: Sequence[tuple[int, ImportedRater]]) -> None:
             keep()
             now, positions = timezone.now(), last_positions(self.project.pk)
+            # Plain SQL needs times in the form of the database.
             time = connection.ops.adapt_datetimefield_value
             until, plan = time(now + RESERVED_FOR), Assignment.Plan.IMPORTED
             rows = []
@@ -98,6 +101,7 @@ class AssignmentsToTake(ItemAssignments):
         )
         made = [rater.pk for _, rater in self._new if rater.pk]
         with step():
+            # On SQLite others write between the steps, so a new member may have work or an account by now.
             Membership.objects.filter(pk__in=made, assignments=None, user=None).delete()
 
 

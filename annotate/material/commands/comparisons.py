@@ -18,6 +18,7 @@ from annotate.questions.ranking import MOST_SIDES
 BETWEEN = " | "
 LONGEST_NAME = 200
 MOST_COMPARISONS = 10_000
+# Each choice compares all remaining sets of a document, so their number has a limit, too.
 MOST_SETS = 20_000  # of the systems of one document
 
 
@@ -75,6 +76,7 @@ def remove_comparisons(*, project: Project) -> int:
     comparisons = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     count = comparisons.count()
     comparisons.delete()
+    # Each system here represents a set of compared systems and has no other items.
     System.objects.filter(project=project, compares=True, items__isnull=True).delete()
     if count:
         record(project, "comparisons.removed", project.name, before={"comparisons": count})
@@ -89,6 +91,7 @@ def _draw_sets(
 
     def count_uses(chosen: tuple[Item, ...]) -> tuple[int, int]:
         names = [item.system.name for item in chosen]
+        # Outputs are sorted by system, so a pair always has its names in the same order.
         return sum(times[name,] for name in names), sum(times[pair] for pair in combinations(names, 2))
 
     for items in outputs.values():
@@ -110,6 +113,7 @@ def _make_comparison(project: Project, outputs: list[Item]) -> Item:
         # A digest of 16 characters keeps shortened names distinct.
         name = f"{name[: LONGEST_NAME - 17]}~{text_digest(name)[:16]}"
     system, _ = System.objects.get_or_create(project=project, name=name, defaults={"compares": True})
+    # A comparison has no output, so its sides identify it. Raters' orders of the sides follow from it.
     digest = text_digest([item.text for item in outputs])
     item = Item.objects.create(
         document_id=outputs[0].document_id,

@@ -48,6 +48,7 @@ def wait_for_project(project: Project, *, held_by: DataImport | None = None) -> 
     begun = monotonic()
     # A long write in one transaction blocks on the lock of the project's row instead.
     while writes_in_steps():
+        # A crash can leave a round half opened or closed, and no import may write into it.
         for round in Round.objects.filter(project=project, is_unfinished=True):
             finish_round(round=round)
         imports = DataImport.objects.filter(project=project).exclude(written=Written.NOTHING)
@@ -73,7 +74,9 @@ def write_when_free(
         try:
             with step():
                 return write(lock_project(project, held_by=held_by))
+        # Another import may take the project between waiting and locking; the loop then waits again.
         except ProjectHeldError:
+            # Inside a transaction the other import cannot continue, so waiting would never end.
             if not writes_in_steps():
                 raise
 
@@ -114,6 +117,7 @@ def remove_written(data_import: DataImport) -> None:
             if model is Item:
                 delete_items(keys)
             else:
+                # Only items of this upload refer to its new documents and systems, and these are deleted.
                 rows = own.filter(pk__in=keys)
                 rows._raw_delete(rows.db)
 

@@ -44,6 +44,7 @@ from annotate.rating.queries.plans import items_of_round_one
 DOCUMENT = ("project", "key", "title", "parts", "digest", "metadata", "brought_by")
 ITEM = ("document", "system", "text", "digest", "metadata", "brought_by", "format")
 MOST_ROWS = 1000
+# A batch ends at either limit, because a few rows can hold many megabytes.
 MOST_CHARACTERS = 4_000_000
 
 
@@ -72,6 +73,7 @@ class ItemImporter(ItemCheck):
     def flush(self) -> None:
         with step():
             keep_lease(self.brought_by)
+            # Documents first, because items of the same batch refer to their keys.
             written = write_rows(Document, DOCUMENT, [row for _, row in self._documents])
             for (known, _), pk in zip(self._documents, written, strict=True):
                 known.pk = pk
@@ -100,6 +102,7 @@ class ItemImporter(ItemCheck):
         known = super().new_system(name)
         with step():
             keep_lease(self.brought_by)
+            # Systems are few and written at once, because rows of items contain their keys.
             known.pk = System.objects.create(project=self.project, name=name, brought_by=self.brought_by).pk
         return known
 
@@ -172,7 +175,9 @@ def import_file(
     if report.is_refused or not (report.made.total or continues):
         return report
     on_progress("writing", 0.0, report.lines)
+    # The project may have changed since the check without a lock, so this reading repeats all checks.
     written = (writing or Writing)(project, source, skip=check.skip)
+    # Only a reading of the whole file can assign columns to documents or items.
     written.owners = check.owners
     try:
         return written.write(report, data_import, by, on_progress)
@@ -193,6 +198,7 @@ class Writing(FileCheck):
         Raises RefusedWhileWritingError if one no longer is.
         """
         if data_import is None:
+            # Without a row that a worker could resume, the import is one transaction, also on SQLite.
             return write_when_free(
                 self.project, lambda _project: self._write_at_once(checked, by, on_progress)
             )
@@ -270,9 +276,11 @@ class Writing(FileCheck):
         if round is None:
             # Before the first lasting effect: from here on a worker finishes the import, and none removes it.
             self.decide()
+            # The plan would give the assignments to annotators, and recorded ratings need free ones.
             round = open_round_one(project=self.project, by=by, as_planned=False)
         self.parts = {"items": False, "ratings": True}
         for left in reversed(range(READINGS)):
+            # Each try reads file and assignments again, because annotators reserve some in the meantime.
             self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
             self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress))
             if self.refusals.count:

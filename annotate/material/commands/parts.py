@@ -89,6 +89,8 @@ def read_parts(content: bytes) -> Parts:
     Columns: document, system, and `part`, or `parts` with a JSON list.
     """
     try:
+        # Spreadsheets write a byte order mark, which would be part of the first column's name. Without
+        # `strict` the csv module accepts broken quotation marks.
         rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
         named = {name.strip() for name in rows.fieldnames or ()}
         if not {"document", "system"} <= named or not {"part", "parts"} & named:
@@ -117,6 +119,7 @@ def read_parts(content: bytes) -> Parts:
 
 def _rows(rows: "csv.DictReader[str]") -> Iterator[tuple[str, str, list[str], int]]:
     for row in rows:
+        # DictReader puts surplus cells into a list under None, and None into missing cells.
         given = {
             (name or "").strip(): (text or "").strip() for name, text in row.items() if isinstance(text, str)
         }

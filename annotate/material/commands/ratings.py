@@ -108,6 +108,7 @@ class RatingImporter(RatingCheck):
 
         def write(assignments: Sequence[int]) -> None:
             keep()
+            # All ratings of an assignment are in one step, because its progress depends on all of them.
             rows = [row for assignment in assignments for row in self._ratings[assignment]]
             write_recorded(rows, guideline=self._guideline, by=self.by)
             mark_progress(assignments, len(self.scales))

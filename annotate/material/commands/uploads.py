@@ -68,6 +68,7 @@ def receive_upload(
         project=project,
         kind=kind,
         file=file,
+        # The end of a long name stays, because its suffix identifies the format.
         name=name[-255:],
         size=file.size,
         created_by=by,
@@ -96,6 +97,7 @@ def start_upload(
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
     if not may_start(locked):
         raise NotReadyError(gettext("A worker is at this import already, or has finished it."))
+    # Without a lease `remove_written` relies on the lock of this row, not on a worker's claim.
     locked.lease = None
     if locked.written == DataImport.Written.ITEMS:
         remove_written(locked)
@@ -136,6 +138,7 @@ def discard_import(*, data_import: DataImport) -> None:
         return
     if not may_start(locked):
         raise NotReadyError(gettext("An import that is under way or finished cannot be discarded."))
+    # Histories of ratings are never deleted, so such an import can only be finished.
     if locked.written == DataImport.Written.RATINGS:
         raise NotReadyError(str(HALF_WRITTEN))
     locked.lease = None
@@ -215,6 +218,7 @@ def _import(data_import: DataImport) -> None:
 
 def import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
     mapping = mapping_from_json(data_import.mapping)
+    # Each lease has its own file: a worker that lost its lease may still write to the other one.
     refused = scratch(f"{FOLDER}/{data_import.lease}.refused")
     default_storage.delete(refused_file_of(data_import))
     try:

@@ -103,9 +103,11 @@ class ItemAssignments:
             raters = self.catalogue.named.raters
             named = Q(label__in=raters) | Q(recorded_names__name__in=raters) | Q(pk__in=members.values())
             annotators = annotators.filter(named | Q(pk__in=holders.values("annotator")))
+        # The join with recorded names would repeat a member with several names.
         for label, pk in annotators.distinct().values_list("label", "pk"):
             self.raters[label] = ImportedRater(len(self.raters), pk)
         by_pk = {rater.pk: rater for rater in self.raters.values()}
         kept = RecordedName.objects.filter(project=self.project).values_list("name", "membership")
+        # Later entries win: stored names over those chosen on the page, and labels over both.
         names = {**members, **dict(kept)}
         self.raters = {name: by_pk[member] for name, member in names.items() if member in by_pk} | self.raters

@@ -75,11 +75,13 @@ class Catalogue:
         if named:
             documents = documents.filter(key__in=named.documents)
             systems = systems.filter(name__in=named.systems)
+            # A condition on pairs would need one parameter pair per item, so surplus rows are dropped below.
             items = items.filter(document__key__in=named.documents, system__name__in=named.systems)
         # Names by key, so that items need no join with their documents and systems.
         keys, names = {}, {}
         for key, pk, digest in documents.values_list("key", "pk", "digest").iterator(BATCH):
             keys[pk] = key
+            # Bytes take half the memory of hexadecimal digits: a project can have a million digests.
             self.add_document(key, bytes.fromhex(digest), pk=pk)
         for name, pk in systems.values_list("name", "pk"):
             names[pk] = name

@@ -98,6 +98,7 @@ class FileCheck(FileReading):
     def _names_in_first_records(self, limit: int) -> NamesInFile | None:
         """Return the names in the first records; None if they are too many for a query by name."""
         named = NamesInFile()
+        # The check reads the file again after this and reports the error itself.
         with suppress(UnreadableFileError), self.source.open() as file:
             for record in islice(file, limit):
                 for row in rows_of(self.source.mapping, record, **self.parts):
@@ -117,6 +118,7 @@ class FileCheck(FileReading):
                 return None
             # 0: the file names no round.
             if row.round not in (0, self.ratings.number):
+                # No rejection: one file can hold the ratings of both rounds.
                 self.of_other_round += 1
                 return None
             return self.ratings.take(row)

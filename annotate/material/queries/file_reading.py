@@ -27,6 +27,7 @@ class FileReading(ABC):
         self, source: Source[Any], *, skip: frozenset[int] = frozenset(), refused_to: Path | None = None
     ) -> None:
         self.source, self.skip = source, skip
+        # A reading that skips lines adds to the rejected lines of the readings before it.
         self.kept = RefusedFile(refused_to, append=bool(skip)) if refused_to else None
         self.refusals = Causes()
         self.refused_lines: set[int] = set()
@@ -101,4 +102,5 @@ def check_whole_file(
         reading.check(None, on_progress)
         if not only_good or reading.stopped or not reading.refused_lines:
             return reading
+        # Every turn skips at least one more line, so the loop ends.
         skip |= reading.refused_lines

@@ -104,6 +104,7 @@ def source_of(
     data_import: DataImport, mapping: AnyMapping, what: str = "", kept: Opening | None = None
 ) -> Source[AnyMapping]:
     return Source(
+        # A preview reads stored records: `local_path` could download a large file from a bucket.
         path=Path() if kept else local_path(data_import.file),
         name=data_import.name,
         mapping=mapping,

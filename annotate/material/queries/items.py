@@ -108,6 +108,8 @@ class ItemCheck:
 
 
 def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
+    # Short digests keep the documents of a large file in memory; only messages use them. No text contains
+    # NUL, so label and text cannot run into each other.
     return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
 
 

@@ -29,9 +29,11 @@ class MetadataOwners:
 
     def note(self, row: ImportedDocument | ImportedItem) -> None:
         """Note a row's columns. A blank cell counts as another value."""
+        # A file without metadata needs no hashes of its rows.
         if not row.metadata and not self._columns:
             return
         hashes, document = self._hashes(row.metadata), hash(row.document)
+        # Rows are compared with the first one only: if all equal it, they equal each other.
         before = self._of_documents.setdefault(document, hashes)
         self._differ_in_document.update(self._differing(before, hashes))
         if isinstance(row, ImportedItem):
@@ -43,6 +45,7 @@ class MetadataOwners:
     def _hashes(self, metadata: Metadata) -> bytes:
         for name in metadata:
             self._columns.setdefault(name, len(self._columns))
+        # 0 means a blank cell.
         found = array("q", bytes(8 * len(self._columns)))
         for name, value in metadata.items():
             plain = value if isinstance(value, str | int | float) else _WRITE(value)

@@ -75,11 +75,14 @@ def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator
     for rows in (items, documents):
         for model, field in _referring_to(rows.model):
             name = str(model._meta.verbose_name_plural)
+            # A model's own manager may omit rows, and omitted rows also refer to the item.
             found[name] += model._base_manager.filter(**{f"{field}__in": rows}).count()
     yield from ((what, count) for what, count in found.items() if count)
 
 
 def _referring_to(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
+    # Every relation counts, so a new table of any app prevents an undo without a change here. Relations
+    # without a reverse name are hidden fields.
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and (relation.one_to_many or relation.one_to_one):
             related = relation.related_model

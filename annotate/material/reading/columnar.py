@@ -42,6 +42,7 @@ def main(kind: str, most_bytes: int) -> None:
 
 def _limit(what: int, most: int) -> None:
     _, hard = resource.getrlimit(what)
+    # A process without privileges cannot raise a limit above the hard one.
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(what, (most, most))
 
@@ -73,6 +74,7 @@ def _parquet(stream: IO[bytes], most_bytes: int) -> Iterator[dict[str, Any]]:
     from pyarrow.parquet import ParquetFile
 
     file = ParquetFile(stream, buffer_size=BUFFER)
+    # The footer declares all sizes, so a bomb is rejected before anything is decoded.
     metadata = file.metadata
     _refuse_columns(file.schema_arrow.names)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
@@ -111,6 +113,7 @@ def _arrow(stream: IO[bytes], _most_bytes: int) -> Iterator[dict[str, Any]]:
 def _rows(batches: Any) -> Iterator[dict[str, Any]]:
     for batch in batches:
         for row in range(batch.num_rows):
+            # Row by row: converting the batch would expand every repeated string of a dictionary at once.
             yield batch.slice(row, 1).to_pylist()[0]
 
 

@@ -81,6 +81,7 @@ def _configs(readme: str) -> list[dict[str, Any]]:
     if matter is None:
         return []
     try:
+        # The README comes from a user, and an unsafe loader can create any Python object.
         card = yaml.safe_load(matter[1])
     except yaml.YAMLError as error:
         said = str(error).partition("\n")[0]
@@ -151,6 +152,7 @@ def _splits_by_names(names: Sequence[str]) -> list[Split]:
 
 def _split_word(name: str) -> str:
     path = PurePosixPath(name.lower())
+    # The file's name counts before its folders, and inner folders before outer ones.
     for part in (path.name, *reversed(path.parts[:-1])):
         words = re.split(r"[^a-z]+", part)
         for split, known in SPLIT_WORDS.items():

@@ -53,6 +53,7 @@ class Directory(Folder):
     def __init__(self, path: Path) -> None:
         self.path = path
         found = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
+        # Sorted, because the order of a directory's entries differs between file systems.
         self.names = tuple(sorted(each.as_posix() for each in found if not _is_hidden(each.parts)))
 
     def size(self, name: str) -> int:
@@ -69,6 +70,7 @@ class Zipped(Folder):
         self.archive = archive
         files = {each.filename: each for each in archive.infolist() if not each.is_dir()}
         files = {name: each for name, each in files.items() if not _is_hidden(PurePosixPath(name).parts)}
+        # These are declared sizes; `open` counts the real ones.
         if sum(each.file_size for each in files.values()) > MAX_FILE_BYTES:
             limit = MAX_FILE_BYTES // 1024**2
             raise UnreadableFileError(
@@ -126,6 +128,7 @@ def folder_at(path: Path) -> Iterator[Folder]:
 def is_workbook(stream: IO[bytes]) -> bool:
     try:
         with zipfile.ZipFile(stream) as archive:
+            # A workbook is a zip file, too; its parts are in the folder xl.
             return any(name.startswith("xl/") for name in archive.namelist())
     except DAMAGED:
         return False
@@ -134,4 +137,5 @@ def is_workbook(stream: IO[bytes]) -> bool:
 
 
 def _is_hidden(parts: tuple[str, ...]) -> bool:
+    # macOS adds a folder __MACOSX with a second file for each file to its archives.
     return any(part.startswith((".", "__MACOSX")) for part in parts)

@@ -137,6 +137,7 @@ class _Column:
         self.length = median(map(len, filled)) if filled else 0
         self.longest = max(map(len, filled), default=0)
         self.is_numeric = bool(filled) and all(NUMBER.fullmatch(cell) for cell in filled)
+        # A URL is long, too; prose has blanks, or is in a script that may write without them.
         several = sum(" " in cell or not cell.isascii() for cell in filled)
         self.is_prose = self.is_plain and self.length >= SHORTEST_PROSE and several * 2 > len(filled)
         self.is_short = self.is_plain and 0 < self.longest <= LONGEST_PLAIN_KEY
@@ -193,10 +194,12 @@ class _ColumnGuess:
         for field in ("document_key", "system", "rater", "dimension"):
             column = self.columns.get(found[field])
             if column and column.is_prose:
+                # The same systems answer for several documents, so a system's name repeats.
                 never_repeats = field == "system" and column.distinct == self.rows > 1
                 found[field] = "" if never_repeats or column.longest > KEY_LIMIT else found[field]
         if found["value"] and _word(found["value"]) not in PLAIN_VALUES:
             found["value"] = found["value"] if self.columns[found["value"]].is_numeric else ""
+        # Other data sets call any pass over the data a round, so the cells must name one of two.
         if not all(is_round(record.fields.get(found["round"]), 1, 2) for record in records):
             found["round"] = ""
 
@@ -264,6 +267,7 @@ class _ColumnGuess:
         if len(named) < 2 or column.is_numeric or not column.is_short:
             return False
         all_filled = all(cell for cells in named for cell in cells)
+        # A system has one output for a document, so its name occurs there once.
         differ = all(len(set(cells)) == len(cells) for cells in named)
         # The same names in two documents show that they are names of systems.
         return all_filled and differ and set(named[0]) == set(named[1])
@@ -304,12 +308,14 @@ def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, s
 
 def _word(name: str) -> str:
     """Return a name in small letters without accents, its words joined by underscores."""
+    # The lists above are without accents, so “Übersetzung” must become “ubersetzung”.
     letters = unicodedata.normalize("NFKD", name.casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return re.sub(r"[\W_]+", "_", plain).strip("_")
 
 
 def _bare(name: str) -> str:
+    # “systemName (short)” becomes “system Name”, which the lists of words contain.
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"\(.*?\)|\[.*?\]", "", name))
 
 

@@ -60,10 +60,12 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
 
 def _unique_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
+    # Python keeps the last of two equal keys and would silently lose the other value.
     if len(fields) < len(pairs):
         raise _DuplicateKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return fields
 
 
 def _refuse_constant(name: str) -> NoReturn:
+    # Python reads NaN and Infinity, but PostgreSQL stores no such JSON.
     raise ValueError(f"{name} is not a number of JSON")

@@ -13,6 +13,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
 MOST_COLUMNS = 500
 BYTE_ORDER_MARKS = (
+    # UTF-32 first: its little-endian mark starts with the mark of UTF-16.
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),
@@ -70,6 +71,7 @@ def _decode_line(number: int, raw: bytes) -> str:
                     "and import it again."
                 ).format(encoding=encoding)
                 raise UnreadableFileError(1, reason)
+        # UTF-16 without a byte order mark shows itself by NUL bytes.
         if b"\0" in raw:
             reason = gettext(
                 "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "

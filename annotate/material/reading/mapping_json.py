@@ -34,6 +34,7 @@ def mapping_from_json(written: object) -> Mapping:
         raise MappingError("", gettext('The mapping must be an object, such as {"name": "summeval-op"}.'))
     if "name" in written:
         return shipped_mapping(written["name"])
+    # A misspelled field would otherwise import less than its author wants, without a message.
     _refuse_unknown(written, {*SINGLE_FIELDS, "format", "parts", "value_columns", "metadata"}, "")
     return ColumnMapping(
         **{field: _text(written, field, field) for field in SINGLE_FIELDS if field in written},

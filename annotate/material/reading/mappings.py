@@ -87,6 +87,7 @@ def _add_rejections(
     rows: Callable[[Record], Iterator[Row | RefusedLine]], record: Record
 ) -> Iterator[Row | RefusedLine]:
     try:
+        # A generator raises only when it is read, so the error is caught here.
         yield from rows(record)
     except RefusedFieldError as refused:
         yield refused.at(record.line)

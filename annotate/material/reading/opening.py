@@ -123,6 +123,7 @@ def opening_from_json(text: str, part: str) -> Opening:
     problem = said.get("problem")
     return Opening(
         [
+            # The second value is a record's fields, or the name of a rejected field.
             (Record(row[0], row[1]) if isinstance(row[1], dict) else RefusedLine(*row))
             for row in said.get("records", ())
         ],
@@ -153,6 +154,7 @@ def _main(path: Path, name: str, part: str) -> None:
                     else [record.line, record.field, record.reason, record.text]
                 )
                 size += len(json.dumps(row))
+                # The loop reads one record more than it stores: this record shows that the file has more.
                 if rows and (len(rows) == KEPT_RECORDS or size > KEPT_BYTES):
                     said["is_whole"] = False
                     break

@@ -63,6 +63,7 @@ def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
     stream.seek(0)
     os.lseek(stream.fileno(), 0, os.SEEK_SET)  # Buffered data here has been read already.
     with (
+        # A file and no pipe: this process does not read it yet, and a full pipe would block the child.
         TemporaryFile() as complaints,
         subprocess.Popen(
             [sys.executable, *READER, kind, str(MAX_FILE_BYTES)],

@@ -44,11 +44,14 @@ ADDED_TO_PROMPT = ("input", "context")
 SOURCE_COLUMNS = ("source", "document", "article", "source_text", "dialogue", "passage", *ADDED_TO_PROMPT)
 MODEL_COLUMNS = ("model", "model_name", "model_id", "generator", "llm", "system_name")
 KEY_COLUMNS = ("prompt_id", "document_id", "doc_id", "question_id", "conversation_id", "id", "uid", "key")
+# A prompt's id is no key of a pair, because a prompt may have several pairs.
 PAIR_KEYS = ("pair_id", "id", "uid", "key")
 NAMES_IN_OUTPUT = ("model", "model_name", "model_id", "system", "name", "generator")
 TEXTS_IN_OUTPUT = ("response", "output", "text", "completion", "content", "generation")
 MOST_WORDS_OF_NAME = 3
+# ShareGPT calls the roles human and gpt, and OpenAssistant calls the user prompter.
 ROLES = {"human": "user", "prompter": "user", "gpt": "assistant", "bot": "assistant", "model": "assistant"}
+# The form of the HH-RLHF data: turns in one string, separated by blank lines.
 TRANSCRIPT = re.compile(r"(?:^|\n\n)(Human|Assistant):")
 
 
@@ -169,6 +172,7 @@ class PreferencePairs(ItemsOnly):
 
 def prompt_shape(fields: Fields) -> str:
     has_prompt = bool(_first(fields, (*PROMPT_COLUMNS, *SOURCE_COLUMNS)))
+    # Pairs first, because their files often have a column of messages as well.
     if not is_blank(fields.get("chosen")) and not is_blank(fields.get("rejected")):
         own_prompt = _is_turns(fields["chosen"]) or _is_transcript(fields["chosen"])
         return PreferencePairs.name if has_prompt or own_prompt else ""
@@ -254,6 +258,7 @@ def _last_text(value: object, name: str) -> str:
 
 def _prompt(fields: Fields, *, of_pair: bool = False) -> tuple[tuple[Part, ...], set[str]]:
     for column in TURN_COLUMNS:
+        # In files of pairs, other columns of turns repeat the chosen output with its prompt.
         if _is_turns(fields.get(column)) and not (of_pair and column != "prompt"):
             return _parts_of_turns(_turns(fields[column], column), column), {column}
     # A prompt as a string, with the columns that are added to it.

@@ -72,6 +72,7 @@ class RecordFile:
             if isinstance(row, EmptyRow):
                 self.empty_rows += 1
                 continue
+            # Each line of JSON can bring new fields, so the names of all lines count together.
             if isinstance(row, Record) and not row.fields.keys() <= names:
                 names.update(row.fields)
                 if len(names) > MOST_COLUMNS:
@@ -184,6 +185,7 @@ def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) 
         yield from read_sheets(stream, choice, name) if choice else read_xlsx(stream)
     elif magic == PARQUET_MAGIC:
         yield from read_parquet(stream)
+    # An Arrow stream has no magic bytes, so its name decides.
     elif name.lower().endswith(".arrow"):
         yield from read_arrow(stream)
     else:

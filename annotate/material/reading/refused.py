@@ -23,6 +23,7 @@ class RefusedFile:
         self._opened = ExitStack()
         self._file: IO[str] | None = None
         if not append:
+            # Lines of an earlier attempt must not mix with the lines of this one.
             path.unlink(missing_ok=True)
 
     def __enter__(self) -> "RefusedFile":
@@ -39,6 +40,7 @@ class RefusedFile:
         reasons = " ".join(dict.fromkeys(each.reason for each in refused))
         names = ", ".join(dict.fromkeys(each.field for each in refused if each.field))
         added = dict(zip(ADDED, (record.line, names, reasons), strict=True))
+        # JSON in ASCII can hold halves of surrogate pairs, which a UTF-8 file cannot.
         self._file.write(json.dumps({**fields, **added}, default=str) + "\n")
 
 
@@ -57,6 +59,7 @@ def refused_jsonl(opened: Opened) -> Iterator[str]:
 
 def refused_csv(opened: Opened) -> Iterator[str]:
     """Yield the rejected lines as CSV under the file's own columns; composite values are JSON."""
+    # A first pass over the file collects the columns, because lines may have different fields.
     columns = dict.fromkeys(name for fields in _lines(opened) for name in fields if name not in ADDED)
     names = [*columns, *ADDED]
     writer = csv.writer(LineEcho())

@@ -52,6 +52,7 @@ LONGEST_VALUE = 80
 
 
 class _Dots:
+    # A template may format a value, as in {count:,}, and dots accept every such format.
     def __format__(self, _spec: str) -> str:
         return "…"
 

@@ -20,6 +20,7 @@ from annotate.material.reading.rows import EmptyRow, LineReason, Record, Refused
 
 DELIMITERS = ",;\t"
 WIDEST_SHEET = 16_384  # columns of any spreadsheet, which may save the empty ones too
+# The csv module's own limit is 128 KiB a cell, which a long document exceeds.
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
@@ -35,6 +36,7 @@ class _CsvLines:
     def __iter__(self) -> Iterator[str]:
         for number, text in self.lines:
             self.number = number
+            # A quotation mark that is never closed would collect the rest of the file in one row.
             self.held += len(text or "")
             if text is None or self.held > MAX_LINE_BYTES:
                 limit = MAX_LINE_BYTES // 1024**2
@@ -115,6 +117,7 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
 def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
     """The column names of a header row; a duplicate or too many names make the file unreadable."""
     names = tuple("" if cell is None else str(cell).strip() for cell in cells)
+    # A spreadsheet may save thousands of empty columns, which have no names and do not count.
     if (named := sum(map(bool, names))) > MOST_COLUMNS:
         raise UnreadableFileError(line, too_many_columns(named))
     seen: set[str] = set()

@@ -90,6 +90,7 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
 def sheet_names(stream: IO[bytes]) -> list[str]:
     with _library_errors():
         _check_size(stream)
+        # `data_only` gives the stored results of formulas instead of the formulas.
         book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         names = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
     stream.seek(0)
@@ -126,6 +127,7 @@ def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
     """
     with _library_errors():
         _check_size(stream)
+        # Rows are streamed: a reader that allocates whole sheets fails on one cell far away from the others.
         book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         visible = (each for each in book.worksheets if each.sheet_state == "visible")
         sheet = next((each for each in visible if name in ("", each.title)), None)
@@ -141,6 +143,7 @@ def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
 def _check_size(stream: IO[bytes]) -> None:
     with zipfile.ZipFile(stream) as archive:
         sizes = {part.filename: part.file_size for part in archive.infolist()}
+    # The next reader of the stream starts at its beginning.
     stream.seek(0)
     # Worksheets are streamed; any other part may be read into memory as a whole.
     texts = [size for name, size in sizes.items() if "worksheets/" not in name]

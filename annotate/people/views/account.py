@@ -126,6 +126,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     status = 422 if form.is_bound else 200
     if form.is_valid():
         name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
+        # The database has only a hash of the secret, so no later page can show it.
         made, secret = make_token(user=user, name=name, scopes=scopes, lasts=form.lasts)
         form, status = TokenForm(), 200
     context = {"form": form, "tokens": tokens_of(user), "made": made, "secret": secret}
@@ -193,6 +194,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
+        # Only a POST accepts: programs that open links of mails accept nothing.
         if request.method == "POST" and request.user.is_authenticated:
             membership = accept_invitation(token=token, user=request_user(request))
             return redirect("project", membership.project.slug)

@@ -59,6 +59,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
         emails=chosen["addresses"],
         note=chosen["note"],
     )
+    # The invitations are stored by now: a mail that cannot be queued must not undo them.
     for offer in found.made if chosen["send"] else ():
         with MessageOutcome(request):
             ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
@@ -114,6 +115,7 @@ def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if now.pk != pk:
             sentence = gettext("{label} is now {role}; their ratings stay.")
             messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
+        # Admins who change their own role may not open the page of people any more.
         if now.user_id == request.user.pk:
             return redirect("project", slug)
         return redirect("person", slug, now.pk)

@@ -52,6 +52,7 @@ MOST_QUESTIONS, MOST_CHOICES, LONGEST_QUESTION, LONGEST_ANSWER = 20, 30, 300, 50
 def check_redirect(url: str) -> None:
     """Raise ValidationError unless a redirect to this URL is safe: https, a host, no password."""
     URLValidator(schemes=["https"])(url)
+    # In https://known.example@other.example the host is other.example, which misleads a reader.
     if "@" in urlsplit(url).netloc:
         raise ValidationError(gettext("Enter the URL without a name or password in it."))
 
@@ -212,6 +213,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     study = study_of_link(token)
     if study is None:
         raise Http404(gettext("This link leads to no study. Copy the whole link."))
+    # `request.GET` returns the last of several values, and here the first one counts.
     parameters = read_parameters(parse_qsl(request.META["QUERY_STRING"]))
     person = parameters.get(PERSON, "")
     if isinstance(request.user, User):
@@ -236,6 +238,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         if {name: stored.get(name) for name in wanted} == wanted:
             consent = Consent(stored["digest"], datetime.fromisoformat(stored["at"]))
         is_agreeing = request.method == "POST" and "agree" in request.POST
+        # The form sends the digest of the version that the person read; an admin may have changed it since.
         if is_agreeing and request.POST["agree"] == digest_of(study.consent):
             consent = consent_now(study)
             if study.questions:

@@ -62,6 +62,7 @@ class TakenOnce:
         """Return the code, or reject it. Of two simultaneous requests with the same code, one is accepted."""
         code: str = super().clean_code()  # type: ignore[misc]
         key = f"used-code-{self.user.pk}-{normalize_user_code(code)}"  # type: ignore[attr-defined]
+        # `add` fails if the key exists, so of two requests at once only one stores it.
         if not cache.add(key, True, timeout=USABLE_SECONDS):
             raise get_adapter().validation_error("incorrect_code")
         return code

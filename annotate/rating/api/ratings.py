@@ -153,6 +153,7 @@ class Ratings(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the ratings of both rounds, without hidden checks."""
         project = project_for_reader(request.user, slug)
+        # The manager of rounds omits the hidden checks, but a relation through assignments reaches them.
         ratings = Rating.objects.filter(
             assignment__round__project=project,
             assignment__round__number__lt=Round.CHECKS,
@@ -162,6 +163,7 @@ class Ratings(ApiView):
             *("dimension", "guideline", "assignment__round", "assignment__annotator"),
             *("assignment__item__document", "assignment__item__system"),
         )
+        # A guideline's content is long and would be read again for each rating.
         rows = named.defer(
             "assignment__item__text", "assignment__item__document__parts", "guideline__content"
         )
@@ -328,6 +330,7 @@ class Work(ApiView):
         """List one's own items of Round I in one's own order."""
         membership = access.membership(request.user, slug, Role.ANNOTATOR)
         round = round_one(membership.project)
+        # By position: an order of keys would reveal which outputs are of the same system.
         return self.page(
             own_order(round, membership) if round else Assignment.objects.none(), WorkRow, by="position"
         )
@@ -362,6 +365,7 @@ class OwnRating(ApiView):
         page = _page(request, slug, position)
         sent = self.check(AnswerInput)
         origin = SaveOrigin(sent.pop("revision", 0), sent.pop("seconds", 0))
+        # Sorted as stored, so that the same passages in another order are the same answer.
         evidence = tuple(sorted(Passage(**each) for each in sent.pop("evidence", [])))
         answer = Answer(**{**sent, "data": sent.get("data") or None}, evidence=evidence)
         dimension = guideline_of(page.assignment.round).dimension(key)
@@ -389,5 +393,6 @@ def _open_round(membership: Membership) -> Round:
 def _page(request: Request, slug: str, position: int) -> ItemPage:
     assignment = access.assignment_for_annotator(request.user, slug, position)
     if assignment.annotator and assignment.annotator.must_practise:
+        # The pages demand practice, too: a token must not bypass it.
         raise NotReadyError(gettext(PRACTISE))
     return item_page(assignment)

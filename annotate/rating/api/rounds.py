@@ -49,6 +49,7 @@ class RoundRow(serializers.ModelSerializer[Round]):
 
     def get_ratings(self, round: Round) -> int | None:
         """Return their number. One query."""
+        # Annotators must not learn the others' progress while they rate.
         if self.context["is_annotator"]:
             return None
         return Rating.objects.filter(assignment__round=round, value__isnull=False).count()

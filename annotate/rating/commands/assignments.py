@@ -69,6 +69,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     _refuse_closed(round, asked_open)
     # The limit of a study counts the ordinary items of Round I, not the checks.
     if (study := asked_study.first()) and study.items_per_rater is not None:
+        # Counted under the annotator's lock, so two windows together cannot exceed the limit.
         taken = Assignment.objects.filter(round=round, annotator=annotator).count()
         how_many = min(how_many, study.items_per_rater - taken)
         if how_many <= 0:
@@ -78,6 +79,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
     assignments: list[Assignment] = []
+    # Items that others are reserving are skipped, so further ones take their turn.
     while some := list(islice(items, how_many - len(assignments))):
         assignments += _locked_assignments(round, [item.pk for item in some])
     position = _write_assignments(annotator, assignments, (last.position or 0) if last else 0)
@@ -123,6 +125,7 @@ def _write_assignments(annotator: Membership, assignments: Sequence[Assignment],
                 position,
                 until,
             )
+            # The query that found the row has locked it, so the update needs no condition.
             _TAKEN.run(assignment)
     return position
 
@@ -162,6 +165,8 @@ def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list
     in_reach = met_together(annotator.project_id).filter(
         annotator=annotator, position__range=(here, here + LOADED_AHEAD)
     )
+    # A reservation younger than a tenth of its time stays, so most requests write nothing. A permanent
+    # assignment has NULL here, which satisfies no comparison.
     waiting = in_reach.filter(started_at__isnull=True, reserved_until__lt=until - lasts / 10)
     waiting.update(reserved_until=until)
     return list(in_reach.order_by("position").only("position", "annotator"))
@@ -246,6 +251,7 @@ def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -
         give_notice(
             project=round.project,
             kind=NoticeKind.HANDED_OVER,
+            # An equal `about` creates no second notice, and each handover needs its own.
             about=f"round {round.pk} {timezone.now().isoformat()}",
             facts={"count": count},
             to=User.objects.filter(memberships=receiver),

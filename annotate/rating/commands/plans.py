@@ -48,6 +48,7 @@ def round_of_checks(round: Round) -> Round | None:
     checking = checking_of(plan_of(round.project))
     if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
         return existing
+    # `Round.objects` omits the round of checks.
     return Round.all_rounds.create(
         project=round.project,
         number=Round.CHECKS,

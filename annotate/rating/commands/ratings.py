@@ -376,6 +376,7 @@ def _mark_progress(
     complete = all(rating and rating.is_answered and rating.asked_again_at is None for rating in given)
     now = timezone.now()
     started = assignment.started_at or now
+    # The first time of completion stays; an answer that is emptied makes the item incomplete again.
     completed = (assignment.completed_at or now) if complete else None
     if (started, completed) != (assignment.started_at, assignment.completed_at):
         assignment.started_at, assignment.completed_at = started, completed

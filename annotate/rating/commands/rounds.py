@@ -370,6 +370,7 @@ def _open_disputes(round: Round) -> None:
     rules = rules_of(round.project)
     apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
     # From the round's seed: a second run gives each dispute the same number, and so finds it.
+    # Random, because raters see the numbers, and the order of items could reveal their systems.
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
     # The disputes of a document get successive numbers; documents keep their random order.
     if round.work_order == WorkOrder.BY_DOCUMENT:
@@ -469,6 +470,7 @@ def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
     Locks the round's row. Raises RoundClosedError, and InvalidValueError for a different date in the past.
     """
     locked = Round.objects.select_for_update().get(pk=round.pk)
+    # An unchanged date may be over by now, and saving it again must not fail.
     if locked.deadline == deadline:
         return locked
     if not locked.is_open:

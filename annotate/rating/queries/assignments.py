@@ -68,6 +68,7 @@ def _prepare_order(how_many: int, by_document: bool) -> Prepared[Item]:
     def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
         # The hash of seed, annotator and names is a random order that the database computes.
         names: tuple[str | Value, ...] = (Value(drawn), "document__key")
+        # MD5 shuffles here and protects nothing; both databases can compute it.
         draws = [MD5(Concat(*names, Value("/"), "system__name"))]
         # Sorted first by the hash of the document, so its items follow each other.
         if by_document:
@@ -121,6 +122,7 @@ def order_of_sides(assignment: Assignment, sides: int) -> list[int]:
     order = list(range(sides))
     if sides > 1:
         annotator = assignment.annotator
+        # The digest of the outputs and the pseudonym are the same in a copy of the project; keys are not.
         name = ("sides", assignment.item.digest, annotator.pseudonym if annotator else "")
         Stream(assignment.round.project.seed).of(*name).shuffler().shuffle(order)
     return order
@@ -146,6 +148,7 @@ def texts_of(item: Item, sides: Sequence[str] | None = None) -> list[str]:
         compared = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
         sides = list(compared.values_list("text", flat=True))
     texts = [item.text, *(part["text"] for part in item.document.parts), *(sides or ())]
+    # Browsers read a line end as one character, and offsets of passages come from browsers.
     return [text.replace("\r\n", "\n") for text in texts]
 
 

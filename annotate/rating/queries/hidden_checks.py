@@ -117,6 +117,7 @@ def checking_of(choice: AssignmentPlan) -> Checking:
 
 def hidden_gold(project: Project) -> list[int]:
     """Return the keys of the items hidden in Round I: items with a gold value. One query."""
+    # A hidden item without a value can check no rater.
     items = GoldItem.objects.filter(
         item__document__project=project, use=GoldItem.Use.HIDDEN, values__isnull=False
     )

@@ -192,6 +192,7 @@ def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
     times = (
         ratings.values("assignment").annotate(seconds=Sum("active_seconds")).values_list("seconds", flat=True)
     )
+    # Imported ratings have no measured time, which must not count as 0 seconds.
     measured = [seconds for seconds in times if seconds]
     return median(measured) if measured else None
 
@@ -221,6 +222,7 @@ def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks |
         return OwnChecks(checks, mine.count(), is_all=True) if checks else None
     order = list(mine.values_list("pk", "completed_at"))
     ends = ends_of_blocks([completed for _, completed in order], is_last=left == 0)
+    # `ends` has only the items of complete blocks, so it can be shorter than the order.
     checks = checks_after_blocks(annotator, {key: end for (key, _), end in zip(order, ends, strict=False)})
     return OwnChecks(checks, len(ends), is_all=False) if checks else None
 
@@ -302,6 +304,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     counts = mine.aggregate(
         all=Count("pk"),
         done=Count("pk", filter=Q(completed_at__isnull=False)),
+        # An import completes assignments today, but their ratings are no work of today.
         today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
         whole=Count("pk", filter=Q(completed_at__isnull=True, partial=False)),
         **_TAKEN_OF_LIMIT,

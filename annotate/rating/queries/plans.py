@@ -132,6 +132,7 @@ def planned_annotators(project: Project) -> list[Membership]:
 
 
 def _rated_items(project: Project) -> list[tuple[int, int, int]]:
+    # A fixed order, so that the seed alone decides about the plan.
     return list(items_of_round_one(project).order_by("pk").values_list("pk", "document", "system"))
 
 

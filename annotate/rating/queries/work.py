@@ -422,6 +422,7 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     if any(row.rating or row.kind.reads_item for row in page.rows):
         return render_to_string("rating/_rows.html", {**context, "address": here})
     asked = [row.dimension.key for row in page.rows]
+    # The rows contain translated words, so each language has its own entry.
     version = (round.guideline.version, round.guideline.digest, get_language())
     # The key has version and digest of the wording, so no entry gets outdated.
     about = repr((project.slug, *version, round.status, asked))
@@ -431,4 +432,5 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
         html = render_to_string("rating/_rows.html", {**context, "address": address})
         kept = INDENTED.sub(">\n<", html)  # a sixth of it is the template's indentation
         caches["process"].set(key, kept, timeout=None)
+    # The template has escaped its content, and the inserted path has only a slug and a number.
     return SafeString(kept.replace(address, here))

@@ -47,6 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("--temporary", action="store_true", help=SUPPRESS)  # of `concord demo`
 
     def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
+        # Checked here, because the supervisor would restart a web server without a port for ever.
         refuse_unusable_port(port, host)
         if options["temporary"] and not settings.DATA_DIR.name.startswith(TEMPORARY):
             raise CommandError("Only `concord demo` removes its folder of data at the end.")
@@ -57,6 +58,7 @@ class Command(BaseCommand):
         collect_static_files()
         address = f"http://{HOST}:{port}/"
         self.stdout.write(welcome(address, first_account(address) if empty else demonstrations()))
+        # Another program replaces this process below, and unwritten output would be lost.
         self.stdout.flush()
         commands = {
             "web": ["-m", *WEB.split(), "--host", host, "--port", str(port)],
