@@ -76,6 +76,7 @@ def render_judges(
     """Render a page of a project's judges, or its fragment for htmx."""
     common = {"may_change": Role.ADMIN in roles_in(request.user, project)}
     response = render_in_project(request, project, template, {**common, **(context or {})}, status=status)
+    # Otherwise the back button could show a cached fragment instead of the page.
     patch_vary_headers(response, ["HX-Request"])  # page and part share one URL
     return response
 

@@ -52,6 +52,7 @@ class PolicySetting:
 
     @property
     def limits(self) -> tuple[float, float]:
+        # By R the confidence level is a choice from a list, and only the other field has limits.
         field = self.certified_field or self.field
         assert isinstance(field, forms.IntegerField)
         low, high = field.min_value, field.max_value

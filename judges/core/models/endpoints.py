@@ -60,6 +60,7 @@ class Endpoint(models.Model):
     resume_hours = models.PositiveSmallIntegerField(
         default=24, help_text="Hours in which runs that stopped for it resume by themselves; 0: never."
     )
+    # The silence is stored with the server, so that all workers and runs see one outage.
     unanswered_since = models.DateTimeField(
         null=True, help_text="The first failed call since its last answer; empty while it answers."
     )
@@ -73,6 +74,7 @@ class Endpoint(models.Model):
     resting_until = models.DateTimeField(
         null=True, blank=True, help_text="Until when the server asked everyone to wait."
     )
+    # The window is stored, so that the next worker continues it and exceeds no limit.
     window_began_at = models.DateTimeField(null=True, blank=True)
     window_requests = models.PositiveIntegerField(default=0)
     window_tokens = models.PositiveIntegerField(default=0)
@@ -102,6 +104,7 @@ class Endpoint(models.Model):
                 name="limits_allow_something",
             ),
             models.CheckConstraint(
+                # An admin chooses the server: no other secret of the host may be sent there.
                 condition=Q(key_variable="") | Q(key_variable__endswith="_API_KEY"),
                 name="only_variables_of_keys_are_sent",
             ),
@@ -133,6 +136,7 @@ class ModelPrice(models.Model):
         blank=True,
         help_text="What the batch interface leaves of a price; empty: half.",
     )
+    # The setting can change, and the price would then have another meaning.
     currency = models.CharField(max_length=3, help_text="The installation's when it was entered.")
     as_of = models.DateField(help_text="When somebody last looked the prices up.")
 
@@ -156,6 +160,7 @@ class EndpointKey(models.Model):
     """The encrypted key of an endpoint, with the only server that may receive it."""
 
     endpoint = models.OneToOneField("judges.Endpoint", models.CASCADE, related_name="entered_key")
+    # An admin can change the URL, and the key must not follow it to another server.
     origin = models.CharField(
         max_length=300, help_text="Scheme, host and port of the address for which it was entered."
     )

@@ -48,6 +48,7 @@ class Calibration(models.Model):
         default=0, help_text="Units of each dimension that fit the error model."
     )
     grids = models.JSONField(help_text="By dimension key the thresholds; none where a model gives them.")
+    # A copy of the settings, because judges and their prompts can change after the sampling.
     bound = models.JSONField()
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.DRAWN)
@@ -82,6 +83,7 @@ class Calibration(models.Model):
                 name="only_sides_have_a_cut",
             ),
             models.CheckConstraint(
+                # Closeness is the distance between the values of two judges.
                 condition=~Q(confidence="closeness") | Q(other__isnull=False),
                 name="closeness_needs_two_judges",
             ),
@@ -98,6 +100,7 @@ class Calibration(models.Model):
     @property
     def origin(self) -> str:
         """The origin recorded in the assignments that it requested."""
+        # A text, because `annotate` has the assignments and knows no tables of judges.
         return f"calibration {self.pk}"
 
 
@@ -117,6 +120,7 @@ class CalibrationStage(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint("calibration", "position", name="one_stage_at_a_position"),
+            # A judge that leaves a unit undecided would leave it again at a later stage.
             models.UniqueConstraint("calibration", "judge", name="a_judge_is_one_stage"),
             models.CheckConstraint(condition=Q(position__gte=2), name="further_stages_begin_with_two"),
         ]
@@ -164,6 +168,7 @@ class Certificate(models.Model):
         constraints = [
             models.UniqueConstraint("calibration", "dimension", name="one_certificate_per_dimension"),
             models.CheckConstraint(
+                # Either a threshold with its bound, or a reason and no kept unit.
                 condition=Q(threshold__isnull=False, reason="", upper_bound__isnull=False)
                 | Q(threshold__isnull=True, reason__gt="", kept=0),
                 name="abstentions_say_why",
@@ -277,6 +282,7 @@ class RoutingPolicy(models.Model):
         verbose_name_plural = "routing policies"
         constraints = [
             models.UniqueConstraint("project", "name", name="policy_name_once_in_project"),
+            # Two policies could send a unit to people and leave it to a judge at once.
             models.UniqueConstraint(
                 "project", condition=Q(status="routed"), name="one_policy_routes_a_project"
             ),
@@ -288,6 +294,7 @@ class RoutingPolicy(models.Model):
                 | Q(rule="certificate", calibration__isnull=False, threshold__isnull=True, audit="random"),
                 name="a_policy_follows_r_or_certificates",
             ),
+            # Estimates weigh units by 1 / probability, so no unit may have a probability of 0.
             models.CheckConstraint(
                 condition=Q(audit_share__gt=0, audit_share__lte=1), name="nothing_is_never_drawn"
             ),
@@ -343,6 +350,7 @@ class RoutedUnit(models.Model):
         constraints = [
             models.UniqueConstraint("policy", "item", "dimension", name="a_policy_routes_a_unit_once"),
             models.CheckConstraint(
+                # Only the audit is a sample: all other routed units reach people with certainty.
                 condition=Q(why="audit", inclusion_probability__gt=0, inclusion_probability__lte=1)
                 | (~Q(why="audit") & Q(inclusion_probability=1)),
                 name="routed_units_are_certain_audited_ones_drawn",

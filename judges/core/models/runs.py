@@ -75,11 +75,13 @@ class Run(MailedRow):
         null=True, help_text="Ids of judges that are asked one judgment alone until one is answered."
     )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    # Eight decimals, since a single call can cost less than the smallest step of a budget.
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     reused = models.PositiveIntegerField(default=0, help_text="Judgments that took over a stored answer.")
     reused_cost = models.DecimalField(
         max_digits=14, decimal_places=8, default=0, help_text="What the calls behind these answers had cost."
     )
+    # An unknown cost is counted, so that the sum does not treat it as 0.
     reused_cost_unknown = models.PositiveIntegerField(
         default=0, help_text="How many of these answers had a cost that is unknown."
     )
@@ -128,6 +130,7 @@ class Run(MailedRow):
         """The reason why the cache saving is undefined; empty if it is defined."""
         if self.cached_tokens is None:
             return gettext("No server has said how many input tokens it had cached.")
+        # One part with a price is enough for a saving, which is then a lower bound.
         if self.cached_tokens and self.cached_tokens == self.cached_tokens_unpriced:
             return gettext("The endpoint has no price of cached input tokens.")
         return ""
@@ -153,6 +156,7 @@ class Judgment(models.Model):
         TOO_LONG = "too_long", _("too long for the model")
         REJECTED = "rejected", _("the server rejects the judge's requests")
 
+    # Imported judgments and values of panels come from no run.
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
@@ -165,6 +169,7 @@ class Judgment(models.Model):
     lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # On the judge's own scale if it has one; see `mapped_value`.
     value = models.FloatField(null=True)
     data = models.JSONField(
         null=True,
@@ -204,6 +209,7 @@ class Judgment(models.Model):
     output_tokens = models.PositiveIntegerField(null=True)
     cached_tokens = models.PositiveIntegerField(null=True, help_text="Of the input tokens.")
     reasoning_tokens = models.PositiveIntegerField(null=True, help_text="Of the output tokens.")
+    # Null is an unknown cost, as without a price; 0 is a free call.
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     seconds = models.FloatField(null=True)
     answered_at = models.DateTimeField(null=True)
@@ -239,6 +245,7 @@ class Judgment(models.Model):
                 name="one_judgment_per_pair_and_sample",
             ),
             models.CheckConstraint(
+                # Status and value agree in every row, so statistics may filter by either.
                 condition=Q(status="done", value__isnull=False) | (~Q(status="done") & Q(value__isnull=True)),
                 name="done_judgments_have_a_value",
             ),
@@ -290,6 +297,7 @@ class Judgment(models.Model):
                 name="judgments_without_value",
             ),
             models.Index(
+                # Only a judgment with a call of its own is a source, so copies never refer to copies.
                 "messages_hash",
                 condition=Q(status="done", reused_from__isnull=True),
                 name="judgments_reusable",
@@ -302,6 +310,7 @@ class Judgment(models.Model):
     @property
     def calls_made(self) -> int:
         """The number of calls made for it; steps known before needed no call."""
+        # `attempts` counts the calls of the current step only.
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
 
     @property
@@ -350,6 +359,7 @@ class JudgmentChange(models.Model):
     problem_before = models.CharField(max_length=9, choices=Judgment.Problem.choices, blank=True)
     status_after = models.CharField(max_length=10, choices=Judgment.Status.choices)
     value_after = models.FloatField(null=True)
+    # If the repeated call fails, the judgment gets this answer back.
     answer_before = models.JSONField(
         default=dict, help_text="The reply and all that was kept of its call, where it was asked again."
     )
@@ -358,6 +368,7 @@ class JudgmentChange(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
+                # A rule or a call explains itself; a person must give a reason.
                 condition=Q(kind__in=["read_again", "asked_again", "given_back"]) | Q(note__gt=""),
                 name="corrections_say_why",
             )
@@ -415,6 +426,7 @@ class Batch(models.Model):
                 name="uploaded_batches_name_their_file",
             ),
             models.CheckConstraint(
+                # A worker that dies in `submitting` leaves open whether the provider has the batch.
                 condition=Q(status__in=["prepared", "uploaded", "submitting", "failed"])
                 | Q(provider_id__gt="", submitted_at__isnull=False),
                 name="submitted_batches_are_known_to_the_provider",
@@ -428,6 +440,7 @@ class Batch(models.Model):
                 condition=~Q(status="failed") | Q(reason__gt=""), name="failed_batches_say_why"
             ),
             models.CheckConstraint(
+                # A claim without an end would block the batch for ever after its worker died.
                 condition=Q(holder__isnull=True, held_until__isnull=True)
                 | Q(holder__isnull=False, held_until__isnull=False),
                 name="holding_a_batch_ends",
@@ -439,6 +452,7 @@ class Batch(models.Model):
                 name="a_batch_of_the_provider_once",
             ),
         ]
+        # Workers look for due batches every few seconds, and few batches are open.
         indexes = [
             models.Index(
                 "run", "due_at", condition=~Q(status__in=["collected", "failed"]), name="batches_open"
