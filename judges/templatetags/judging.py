@@ -20,6 +20,7 @@ def money(amount: Decimal | None) -> str:
         return UNKNOWN
     if amount == 0 or amount >= Decimal("0.1"):
         return f"{intcomma(f'{amount:.2f}')} {settings.CURRENCY}"
+    # `adjusted` is the exponent of the first digit, so two significant digits remain.
     return f"{amount:.{1 - amount.adjusted()}f} {settings.CURRENCY}"
 
 
