@@ -435,6 +435,7 @@ class CertificatePreview(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Show the plan of a sample without sampling."""
         project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
+        # Both operations accept one input, so a client can send the body of its preview on.
         sent.pop("shown", None)
         return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)
 

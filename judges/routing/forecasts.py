@@ -249,6 +249,7 @@ def _option(
     people, wrong, reached = 0.0, 0.0, np.zeros(len(stages))
     for each in rated:
         found = each.select_stages(stages).forecast(project, [risk])
+        # Too few documents for a forecast, so people rate the whole dimension.
         if found is None:
             people += each.units
             continue
@@ -267,6 +268,7 @@ def _options(
     project: Project, judges: Sequence[Judge], rated: Sequence[RatedJudges], costs: UnitCosts, risk: float
 ) -> Iterator[RouteOption]:
     units = float(sum(each.units for each in rated))
+    # People's values are the standard here, so none of theirs counts as wrong.
     yield RouteOption(gettext("People alone"), {}, units, 0.0, 0.0)
     for index, judge in enumerate(judges):
         name = gettext("{judge}, then people").format(judge=judge.name)

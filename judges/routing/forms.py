@@ -138,6 +138,7 @@ class CalibrationForm(forms.Form):
 
     def spec(self) -> CalibrationSpec:
         data = dict(self.cleaned_data)
+        # Another loss uses no cut, and `check_spec` rejects one; the form may still send it.
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
         chosen = [(data.pop(f"judge_{number}"), data.pop(f"other_{number}")) for number in FURTHER_STAGES]
@@ -312,6 +313,7 @@ def usual_values(project: Project) -> dict[str, Any]:
 
 def unused_name(project: Project) -> str:
     names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
+    # People may have taken a number as a name of their own.
     number = len(names) + 1
     while f"Policy {number}" in names:
         number += 1

@@ -66,6 +66,7 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
             chosen = result_of(project, "trust", {"judge": str(judge.pk)}).chosen
             if trust := trust_in(project, judge, chosen):
                 trusts[judge.name] = trust
+    # Some judges compare pairs, and some have unreadable replies only.
     unscored = sorted({judge.name for judge in judges} - {judge.name for judge in measured})
     return [
         PaperPart(

@@ -58,6 +58,7 @@ def draw_audit(
     At random, with at least `audit_least` units of each system on each dimension, whose cells are returned
     too. distances: (units,), |RTS - MCQ|, NaN if one of them has no value.
     """
+    # By names, so that a restored project audits the same units under its new ids.
     names = material.unit_names(units)
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     cells: dict[tuple[str, int], list[int]] = {}
@@ -120,6 +121,7 @@ def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDA
     # A unit without a distance counts as an average one.
     usual = distances[known].mean() if known.any() else 0.0
     chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
+    # Rounding to a step may exceed a probability of 1.
     return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
 
 
@@ -204,6 +206,7 @@ def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:
         item=OuterRef("assignment__item"),
         dimension=OuterRef("dimension"),
     )
+    # “Cannot rate” is an answer without a value, and shows no error of the judge.
     rated = Rating.objects.filter(Exists(audited), assignment__round=round, value__isnull=False).order_by()
     last = rated.values_list("assignment__item", "dimension").annotate(last=Max("updated_at"))
     return {(item, dimension): at.timestamp() for item, dimension, at in last}
@@ -216,6 +219,7 @@ def check_in_order(
 
     Valid at every look, so the page may be read and people notified after each rating.
     """
+    # A stable sort gives units of the same second one order, so each look continues the last.
     order = np.argsort(found.times, kind="stable")  # NaN last
     order = order[found.has_equal_probability[order]]
     return check_audit(

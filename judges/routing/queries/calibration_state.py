@@ -235,6 +235,7 @@ def calibrations_of(project: Project) -> list[tuple[Calibration, list[Certificat
             changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
             lapses[each.pk] = list(dict.fromkeys(changes))
     return [
+        # Sorted here, because `order_by` ignores prefetched rows and queries again.
         (each, sorted(each.certificates.all(), key=lambda of: of.dimension.position), lapses.get(each.pk, []))
         for each in calibrations
     ]

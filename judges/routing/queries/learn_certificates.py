@@ -65,6 +65,8 @@ def bound_now(
                 "definition": text_digest(
                     [
                         *(getattr(each, name) for name in _DEFINING),
+                        # A step of 1 leaves the digest as it is without a step, so stored certificates stay
+                        # valid.
                         *([] if each.scale_step == 1 else [each.scale_step]),
                     ]
                 ),
@@ -89,6 +91,7 @@ def _digest(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> s
 
 
 def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
+    # A stage without a second judge has two names and one judge.
     return {name: judge for stage in stages for name, judge in zip(stage.names, stage.judges, strict=False)}
 
 
@@ -418,6 +421,7 @@ def _row(
         rated=certificate.rated,
         missing=certificate.without_loss,
         accepted=step.accepted if step else None,
+        # Losses are 0 or 1, so their sum is a whole number.
         errors=round(step.lost) if step else None,
         upper_bound=step.bound if step else None,
         risk_of_unrated=certificate.risk_of_unrated,

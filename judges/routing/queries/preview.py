@@ -249,6 +249,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     material = material_of(policy.project, round, guideline_at(policy.project, round))
     # `decisions` needs an r; R itself does not depend on it.
     policy.threshold = -1.0
+    # Outside `ratings_at`: every r uses the same values, R and assignments.
     measured, assignments = measure(policy, material, preview=preview), assignments_by_unit(round)
     decided = measured.decisions(policy)
     # The plan changes only where r passes an R; dimensions with their own r do not change.
@@ -266,6 +267,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
         units, _ = measured.divide(policy, measured.decisions(policy))
         return ratings_asked((each.unit for each in units), policy.raters, assignments)
 
+    # A larger r never needs fewer ratings, so a binary search makes few plans.
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
         message = gettext(

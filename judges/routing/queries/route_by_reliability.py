@@ -324,8 +324,10 @@ def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        # A separator: the parts "ab", "c" and "a", "bc" must differ.
         digest.update(b"\0")
     key = f"routing-{digest.hexdigest()}"
+    # In memory, because the shared cache would store these arrays in the database.
     found: Any = caches["process"].get(key)
     if found is None:
         found = make()
