@@ -101,6 +101,7 @@ def correct_dimension(
     cautions = {}
     for index, name in enumerate(scores.system_names):
         human = people[texts[:, index], index]
+        # The cautions are about people's values alone, so the judge is a row of zeros.
         cautions[name] = " ".join(warnings_of(RatedSample(judge=np.zeros(len(human)), human=human)))
     return DimensionCorrection(
         dimension,
@@ -392,9 +393,11 @@ def _widths(
     """Return the mean width after 5, 10, ... ratings of each system, if known."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
+    # None becomes NaN in an array of floats, and `_mean` leaves it out.
     humans = np.array([projected_widths(each.humans, spent) for each in systems], dtype=float)
     combined = np.array(
         [
+            # The projection is valid for the regression estimate, not for strata.
             projected_widths(each.combined, spent)
             if each.combined.name == "regression"
             else [None] * len(spent)
@@ -451,6 +454,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     samples = samples_of([policy.rts], material)
     found = {}
     for dimension in material.dimensions:
+        # Without units sampled one by one, the policy left nothing to the judge on this dimension.
         if dimension.id not in drawn or dimension.is_named:
             continue
         scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
@@ -484,6 +488,7 @@ def increments(sample: RatedSample) -> FloatArray:
 def money_spent(project: Project) -> Decimal:
     """Return the money spent on a project's judges, drafts included. Two queries."""
     runs = Run.objects.filter(project=project).aggregate(spent=Sum("spent"))["spent"]
+    # Drafts belong to no run.
     drafts = Drafting.objects.filter(judge__project=project).aggregate(spent=Sum("spent"))["spent"]
     return (runs or Decimal(0)) + (drafts or Decimal(0))
 

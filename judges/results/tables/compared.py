@@ -186,6 +186,7 @@ class Scored(_Compared):
 
 def align_raters(scored: Sequence[Scored]) -> list[Scores]:
     """Return the scores with the same rows of people; raters of one dimension alone have gaps."""
+    # In the order of first appearance, so that the rows are the same at each computation.
     raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
     found = []
     for each in scored:
@@ -313,6 +314,7 @@ def compared_values(
             if len(verdicts.points):
                 # Unreadable verdicts are gaps, so points count what has been asked.
                 read = int((~np.isnan(verdicts.points)).sum())
+                # A system without ratings has no rank and comes last.
                 ordered_pairs = (
                     sorted(pair, key=lambda name: places.get(name, len(places))) for pair in verdicts.pairs
                 )

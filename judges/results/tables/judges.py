@@ -308,6 +308,7 @@ def indicator_tables(found: ComparedJudges) -> list[Table]:
     """Return R by system and dimension for every measure, and R with P; empty if there is no pair."""
     try:
         pairing = usual_pairing(measured_judges(found.project))
+    # Without a pair there is no R, and the other tables stay.
     except NoJudgesError:
         return []
     other = {

@@ -129,6 +129,7 @@ def _row(
 ) -> list[Cell]:
     measure = correlation_called(coefficient, named=dimension.is_named)
     side = METRIC if is_metric else JUDGE
+    # Names of categories have no means by which systems could be ordered.
     pairs = None if dimension.is_named else correct_preferences(scores)
     levels = (correlation_with_humans(scores, measure, level, generator=stream, side=side) for level in Level)
     why = gettext("Categories have no order, so no system is above another.")

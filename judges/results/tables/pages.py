@@ -107,6 +107,7 @@ def answer_estimates(tables: Tables) -> str:
         value = cells[key].value
         if isinstance(value, float):
             dimension = str(cells["dimension"].value)
+            # The empty name is below all systems, so the first value of a dimension replaces it.
             best[dimension] = max(best.get(dimension, (value, "")), (value, str(cells["system"].value)))
     if not best:
         return gettext("No corrected mean can be estimated; the table shows the reasons.")

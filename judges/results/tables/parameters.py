@@ -39,6 +39,7 @@ def _list_any_judge(project: Project) -> Options:
 
 
 def _list_with_first(first: Judge, judges: Sequence[Judge]) -> Options:
+    # The first option is the default.
     return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
 
 
@@ -146,6 +147,8 @@ def digest_of_values(
     with_corrected: the digest differs if corrections by people are excluded. So no decision by R, which
     counts them, uses R of such a page.
     """
+    # The version, because another one may compute R otherwise; seed and names, because intervals follow from
+    # them.
     parts = [
         VERSION,
         project.seed,

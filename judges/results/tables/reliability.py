@@ -104,6 +104,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         [text(one.dimension.name), text(name), *_numbers(spread)]
         for one in report.dimensions
         for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
+        # P needs ratings, R does not.
         if name == "R" or report.rated
     ]
     columns = [Column(key, str(name)) for key, name in _QUARTILES.items()]

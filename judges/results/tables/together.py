@@ -306,6 +306,7 @@ def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysVali
         # The test is valid at every look only if documents come in an order that ignores the values.
         in_order = [of_document.get(document, np.nan) for document in order]
         differences.append((one.judge.name, other.judge.name, np.array(in_order, dtype=float)))
+    # Nearness is a share of items, so no difference of two is beyond 1.
     return always_valid_differences(differences, reach=1, confidence_level=1 - LEVEL)
 
 
@@ -366,6 +367,7 @@ def _describe_pair(dimension: str, pair: AlwaysValidDifference) -> str:
 def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
     rows = []
     for dimension, own in pairs:
+        # Bonferroni over the pairs of judges of a dimension.
         level = LEVEL / len(own)
         for one, other in own:
             values = (

@@ -183,6 +183,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
             if each.dimension.is_named and name == "within_one":
                 row.append(Cell(reason=gettext("Categories have no distance.")))
             else:
+                # By key, so that a dimension has the same interval whichever others are common.
                 drawn = stream.of(each.dimension.key)
                 row.append(figure(statistic(data, generator=drawn, resampling=_BY_DOCUMENTS)))
         rows.append(row)
