@@ -143,6 +143,7 @@ def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
     proposal.input_tokens, proposal.output_tokens = reply.input_tokens, reply.output_tokens
     proposal.cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
     proposal.save(update_fields=["reply", "is_in_flight", "input_tokens", "output_tokens", "cost"])
+    # An unknown cost adds nothing, so `spent` is a lower limit without prices.
     locked.spent += proposal.cost or 0
     locked.save(update_fields=["spent"])
 

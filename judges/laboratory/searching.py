@@ -36,7 +36,7 @@ from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status, Step = PromptSearch.Status, PromptSearch.Step
 RANKING = (Step.SELECT, Step.REPEAT)
-LEAST_BUDGET = Decimal("0.0001")  # maximum of a budget with four digits
+LEAST_BUDGET = Decimal("0.0001")  # the smallest amount that a budget with four decimals can hold
 
 
 def _advance(found: PromptSearch) -> None:
@@ -99,6 +99,7 @@ def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bo
 def _repeat(search: PromptSearch, run: Run) -> None:
     """Repeat failed calls, once, before the stage is ranked."""
     search.step = Step.REPEAT
+    # A savepoint: after an error the search can still store why it stopped.
     try:
         with transaction.atomic():
             retry_failed(run=run)
@@ -285,6 +286,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     judges += [each.candidate for each in asked if each.candidate]
     scope = Scope(judges, [search.dimension.key], chosen=documents)
     run = plan_run(project=project, scope=scope, by=search.created_by, budget=left)
+    # The budget of a search covers all of its runs.
     search.runs.add(run)
     search.run = start_run(run=run)
     save_progress(search)
@@ -320,6 +322,7 @@ def _stop(search: PromptSearch, reason: str) -> None:
 
 def save_progress(search: PromptSearch) -> None:
     """Store the progress of a search and release it for the next worker."""
+    # The step succeeded, so the next one has all its attempts.
     search.lease, search.attempts, search.touched_at = None, 0, timezone.now()
     fields = (
         *("status", "reason", "stage", "stages", "step", "round", "run", "budget"),

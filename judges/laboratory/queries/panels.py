@@ -113,6 +113,7 @@ def panel_figures(panel: Panel) -> PanelFigures:
     hashed = hashlib.sha256(material.items.tobytes())
     for each in found:
         hashed.update(each.dimension.key.encode())
+        # NaN has several bit patterns, so each gap gets the same number.
         hashed.update(np.round(np.nan_to_num(each.members, nan=-1e9), 9).tobytes())
         if panel.rule == Rule.WEIGHTS:
             hashed.update(repr(each.weights).encode())

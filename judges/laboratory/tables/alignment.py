@@ -69,6 +69,7 @@ class _Candidate:
         learned, kept = _alpha(self.selecting), _alpha(self.held_out)
         if learned.value is None or kept.value is None or learned.value <= 0:
             return ""
+        # Without a p value a gain is not sure.
         p_value = self.held_out.adjusted.get("alpha", 1.0)
         if kept.value > 0 and p_value < SURE:
             return ""
@@ -77,6 +78,7 @@ class _Candidate:
 
 def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every version compared with its base, and other judges compared with the selected one."""
+    # The documents for selecting are compared here, which all other results exclude.
     material = material_of(project, last_round(project), with_development=True)
     selecting = is_in_part(project, material, Part.SELECT)
     candidates = _candidates(project, material, selecting)

@@ -287,6 +287,7 @@ def _add_calls(
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
     # Judges with several dimensions in a call: agreement by the dimension's position in it.
     asked = [(each, own) for each in scored if (own := positions.get(each.dimension.id)) is not None]
+    # -1 makes no column if no call had several dimensions.
     most = int(max((np.nanmax(own.positions) for _, own in asked), default=-1)) + 1
     columns = [
         Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)

@@ -304,6 +304,7 @@ def _calibrate(each: Scored) -> tuple[ConfidenceCalibration, ConfidenceCalibrati
         confidence_calibration(
             confidence, right, documents=each.scores.documents, generator=each.stream.of(name)
         )
+        # Names of categories have the first meaning only.
         for name, right in zip(("mode", "within one"), rights, strict=False)
     ]
     return found[0], found[1] if len(found) > 1 else None
