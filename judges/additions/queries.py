@@ -139,6 +139,7 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
         rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
         counted = rows.order_by("pk").values_list("document__key", "system__name", Length("text"))
         for key, name, characters in counted.iterator(1_000):
+            # On the same documents, because lengths and values differ between documents.
             if key in keys or project == addition.project:
                 own.setdefault(name, []).append(characters)
         lengths.append(own)

@@ -106,6 +106,7 @@ POLICY_SETTINGS = (
             help_text=_("A system stays with the judge on a dimension where R is above r."),
         ),
         "--threshold",
+        # A cautious start on the lower bound of R, see docs/how-to/which-r.md.
         usual=0.4,
     ),
     PolicySetting(

@@ -162,6 +162,7 @@ def _choose(search: PromptSearch) -> None:
     best.is_chosen = True
     best.save(update_fields=["is_chosen"])
     reveal_candidate(best, search.created_by)
+    # The best of many looks better than it is, and only documents held out show its worth.
     _begin(search, Step.HELD_OUT)
 
 
@@ -170,6 +171,7 @@ def _errors_of_best(search: PromptSearch) -> list[Case]:
     best = _best(search)
     # If no candidate is better, the unchanged judge's own errors are the material.
     judge = best.candidate if best and best.candidate else search.judge
+    # From documents for teaching alone: no rating of a selecting document may reach a prompt.
     cases = cases_of(judge, search.dimension, Part.TEACH)
     return [case for case in most_different(cases) if abs(case.error) >= FAR]
 

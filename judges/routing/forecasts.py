@@ -167,6 +167,7 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     material = material_of(project, round, guideline_at(project, round))
     stages = [stage_of(judge, measured) for judge in judges]
     samples = samples_of([each for stage, _ in stages for each in stage.judges], material)
+    # Certificates need an order of the values.
     scales = [one for one in material.dimensions if not one.is_named]
     units = [_rated_units(stages, material, samples, one, loss) for one in scales]
     rated = [each for each in units if each is not None]
@@ -200,6 +201,7 @@ def _rated_units(
     scores = [each.scores for each in evidence]
     usable = ~np.isnan(scores[0].human_means)
     for each in scores:
+        # All routes are compared on the same units.
         usable &= ~np.isnan(each.judge)
     if not usable.any():
         return None
@@ -233,6 +235,7 @@ def _costs(project: Project, stages: Sequence[JudgeStage], wage: float) -> UnitC
         # The pair has no known cost if one of its judges has no price.
         calls[stage.judge.pk] = sum(known) if len(known) == len(prices) else None
     seconds = median_seconds(project)
+    # All raters of a unit take their time.
     return UnitCosts(calls, None if seconds is None else seconds * project.raters_per_item, wage)
 
 

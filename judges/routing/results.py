@@ -433,6 +433,7 @@ def _row_of_judge(
         Cell(float(cost))
         if cost is not None
         else Cell(reason=gettext("No answer of this judge has a price.")),
+        # A judge takes no time of people.
         Cell(0.0),
     ]
 

@@ -13,6 +13,7 @@ class DevelopmentDocument(models.Model):
         TEACH = "teach", _("teach")
         SELECT = "select", _("select")
 
+    # A judge gains alpha on documents that its prompt quotes, so no part serves both purposes.
     part = models.CharField(
         max_length=6,
         choices=Part.choices,
@@ -239,6 +240,7 @@ class DriftWatch(models.Model):
     """
 
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="watches")
+    # Chosen without regard to values: noise alone moves extreme values towards the middle.
     units = models.JSONField(help_text="Ids of items by the id of the dimension.")
     days = models.PositiveSmallIntegerField(help_text="From one check to the next.")
     budget = models.DecimalField(

@@ -54,6 +54,7 @@ class Endpoint(models.Model):
     samples_in_one_call = models.BooleanField(
         default=False, help_text="Whether all samples of a judgment are asked for in one call (n)."
     )
+    # A time, because a number of failures measures the calls in flight.
     patience_minutes = models.PositiveSmallIntegerField(
         default=15, help_text="Minutes without an answer after which its runs stop."
     )
@@ -164,6 +165,7 @@ class EndpointKey(models.Model):
     origin = models.CharField(
         max_length=300, help_text="Scheme, host and port of the address for which it was entered."
     )
+    # Endpoint and origin are encrypted with the key, and compared at each use.
     encrypted = models.TextField()
     ends_with = models.CharField(max_length=4, blank=True)
     entered_at = models.DateTimeField()
@@ -181,6 +183,7 @@ class ModelPace(models.Model):
 
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="paces")
     model = models.CharField(max_length=120)
+    # Stored, so that the next worker of the endpoint keeps the pace.
     slowed_at = models.DateTimeField()
     resumes_at = models.DateTimeField()
     rate = models.FloatField(null=True, help_text="Calls a second that it answered before; empty: none.")

@@ -40,6 +40,7 @@ class PromptTemplate(models.Model):
     wordings = models.JSONField(
         default=dict, help_text="Texts of dimensions with a wording of their own, by the dimension's id."
     )
+    # RE2 runs it, in linear time: Python's expressions can take years on a short reply.
     pattern = models.TextField(
         blank=True,
         help_text="A regular expression whose last match holds the answer; empty: Concord's own rules.",
@@ -164,6 +165,7 @@ class Judge(models.Model):
     )
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Judgments and results refer to a judge, so it is kept.
     archived_at = models.DateTimeField(null=True, help_text="Archived: not offered, not asked, and kept.")
     tried_by = models.ForeignKey(
         "judges.PromptSearch",
@@ -283,6 +285,7 @@ class Panel(models.Model):
 
     judge = models.OneToOneField("judges.Judge", models.CASCADE, related_name="panel")
     rule = models.CharField(max_length=8, choices=Rule.choices)
+    # A panel has no values on these documents, where they would look better than they are.
     development_share = models.FloatField(
         null=True, help_text="The share of documents that weights are learned from, and that have no values."
     )

@@ -47,6 +47,7 @@ class Calibration(models.Model):
     fitting = models.PositiveIntegerField(
         default=0, help_text="Units of each dimension that fit the error model."
     )
+    # Stored before a rating is read: thresholds that ratings choose would void the guarantee.
     grids = models.JSONField(help_text="By dimension key the thresholds; none where a model gives them.")
     # A copy of the settings, because judges and their prompts can change after the sampling.
     bound = models.JSONField()
@@ -154,11 +155,14 @@ class Certificate(models.Model):
     accepted = models.PositiveIntegerField(null=True)
     errors = models.PositiveIntegerField(null=True)
     upper_bound = models.FloatField(null=True, help_text="On the share of errors among the kept units.")
+    # The bound covers rated units, too, so the units without a rating may be worse.
     risk_of_unrated = models.FloatField(null=True)
     more_ratings = models.PositiveIntegerField(null=True)
     more_reason = models.TextField(blank=True)
     steps = models.JSONField()
+    # A certificate that a control passes as well says little about this judge.
     controls = models.JSONField()
+    # A risk below it asks more of the judge than people reach among themselves.
     ceiling = models.FloatField(null=True)
     ceiling_units = models.PositiveIntegerField()
     ceiling_reason = models.TextField(blank=True)
@@ -257,10 +261,13 @@ class RoutingPolicy(models.Model):
         null=True, help_text="r, for every dimension that has none of its own; none by certificates."
     )
     thresholds = models.JSONField(default=dict, help_text="Dimension keys with an r of their own.")
+    # Over 100 items R is known to about ±0.2, so near r the estimate itself is a coin toss.
     decided_by = models.CharField(max_length=11, choices=DecidedBy.choices, default=DecidedBy.LOWER_BOUND)
     confidence_level = models.FloatField(default=0.95)
     audit = models.CharField(max_length=6, choices=Audit.choices, default=Audit.RANDOM)
     audit_share = models.FloatField(default=0.05)
+    # With fewer ratings intervals cover less than they state; docs/reference/statistics.md has the
+    # simulations.
     audit_least = models.PositiveIntegerField(
         default=LEAST_RATINGS,
         help_text="Audited units of each system on a dimension at least, or all that stay; 0: by share only.",
@@ -390,6 +397,7 @@ class StoppedStage(models.Model):
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_stages")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    # The audit ends once people have the units, so the reason cannot be computed again.
     reason = models.TextField()
     at = models.DateTimeField(auto_now_add=True)
 
@@ -423,6 +431,7 @@ class CalibrationUnit(models.Model):
     calibration's error model, and does not calibrate.
     """
 
+    # Ratings that helped to choose r cannot show how accurate the judge is under it.
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, null=True, related_name="calibration_units")
     calibration = models.ForeignKey("judges.Calibration", models.CASCADE, null=True, related_name="units")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")

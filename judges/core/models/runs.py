@@ -186,6 +186,7 @@ class Judgment(models.Model):
         max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.asking."
     )
     messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
+    # Calls of one judgment share its row, so leases, budgets and batches treat it as any other.
     steps = models.JSONField(
         default=list,
         help_text="Where its method takes several calls: those that are answered but the last, each with "
@@ -196,6 +197,7 @@ class Judgment(models.Model):
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
     )
+    # By answer and not by token: a confidence needs no more, and that takes some 60 bytes.
     log_probabilities = models.JSONField(
         null=True,
         help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "

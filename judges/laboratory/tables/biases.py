@@ -165,6 +165,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     amounts = [each for each in scored if not each.dimension.is_named]
     page.add(kinds.SEVERITY, [_Row(_dimension(each), _severity(each)) for each in amounts])
     label = gettext("Slope on log length at equal quality")
+    # At equal quality: a judge with a narrow range errs more on better texts, which are often longer.
     page.add(kinds.LENGTH, _slopes(amounts, texts.log_length, "length", label))
     _add_familiarity(page, amounts, texts)
     page.add(kinds.FAMILY, [_Row(_dimension(each), [_family(each, texts)]) for each in amounts])

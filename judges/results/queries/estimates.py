@@ -371,6 +371,7 @@ def _estimate_systems(
     for name, sample in zip(scores.system_names, samples, strict=True):
         betting = vars(how.betting(stream.of(name)))
         humans = humans_only(sample, confidence_level=level)
+        # A fully rated batch has no error left; as a sample of documents it has.
         if how.beyond:
             humans = beyond_batch(humans, sample, confidence_level=level)
         found.append(

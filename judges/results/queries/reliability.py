@@ -273,6 +273,7 @@ def replacement_report(
             epsilon=epsilon,
             generator=stream,
             documents=scores.documents,
+            # Controls know the system or the length alone, and the plain test rewards such judges.
             systems=scores.systems,
             lengths=lengths,
             annotators=tuple(material.raters(one.key)),

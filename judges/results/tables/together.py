@@ -135,6 +135,7 @@ def _differences(scored: Sequence[Scored]) -> Table:
                         each.scores.human_means,
                         documents=each.scores.documents,
                         generator=each.stream,
+                        # Errors on one document often come together.
                         resampling=Resampling(by="documents"),
                     )
                 )
@@ -492,6 +493,7 @@ def tables_between_judges(found: ComparedJudges) -> list[Table]:
     for dimension, judges in found.pairs_by_dimension:
         differences = []
         for first, second in judges:
+            # One stream, so that a resample of documents serves both judges.
             stream = stream_of_pair(found.project, first.judge, second.judge, dimension)
             of_pair = compare_two_judges(
                 first.scores,

@@ -119,6 +119,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
     certificates' subject has changed since the sampling.
     """
     calibration = _lock_calibration(calibration)
+    # The ratings are read once: a second look would be one more test, with a delta of its own.
     if calibration.status == Status.CERTIFIED:
         return list(calibration.certificates.select_related("dimension"))
     if calibration.status == Status.WITHDRAWN:
@@ -267,6 +268,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     policy = lock_policy(policy)
     calibration, round = policy.calibration, policy.round
     is_routed = policy.status == RoutingPolicy.Status.ROUTED
+    # A judge of a benchmark stops only if an admin agrees: its certificate is about these systems.
     if not is_routed or calibration is None or calibration.learned_in_id is None:
         return 0
     if round is None or not round.is_open:

@@ -66,6 +66,7 @@ def draw_audit(
         cells.setdefault((system_of[item], dimension), []).append(index)
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
         chances = audit_probabilities(policy, units, distances, cells.values())
+        # A hash of seed and name decides, so the order of the units does not matter.
         drawn = draw(names, chances, seed=policy.seed)
     else:
         # Each cell is sampled by itself, since the minimum applies to every system on every dimension.
@@ -110,6 +111,7 @@ def audit_probabilities(
         own = dimensions == dimension
         found[own] = _active_chances(distances[own], policy.audit_share)
     for cell in cells:
+        # The number of selected units varies: 5 % of 20 units are none in one of three samples.
         share = share_to_reach(policy.audit_least, len(cell))
         if share > policy.audit_share:
             found[cell] = _active_chances(distances[cell], share)
@@ -221,6 +223,7 @@ def check_in_order(
     """
     # A stable sort gives units of the same second one order, so each look continues the last.
     order = np.argsort(found.times, kind="stable")  # NaN last
+    # The bets suppose one probability, so units with a larger one are thinned.
     order = order[found.has_equal_probability[order]]
     return check_audit(
         found.losses[order],

@@ -142,6 +142,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     paths = 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
     # A plan without a dimension is rejected below, and must not divide by 0 here.
     guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1) * paths)
+    # Units without a value or a confidence always go to people, so no guarantee covers them.
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
     # A size is searched for; dimensions mostly have batches of one size, which is searched once.
     by_batch = {

@@ -283,6 +283,7 @@ def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, 
             guarantee,
             documents=loaded.material.documents[sample],
             generator=Stream(calibration.seed).of("certificate", key),
+            # The batch is closed, and its rated units are known: the bound is smaller than for endless units.
             batch=confidences[batch],
         )
         yield _row(loaded, dimension, found, models[0]), []

@@ -256,6 +256,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
         return found
 
     made_from = ["R", policy.coefficient, policy.confidence_level, digest]
+    # Named categories have no order, so no R, whatever the judgments are.
     made_from.append([one.key for one in dimensions if one.is_named])
     # r is not among these: while it is moved, only the decisions change.
     indicators = remember(made_from, measure_indicators) if preview else measure_indicators()
