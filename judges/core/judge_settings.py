@@ -367,12 +367,14 @@ class BoundSetting:
     @property
     def label(self) -> str:
         name = str(self.name)
+        # The first letter alone, because a label may contain names.
         return name[0].lower() + name[1:]
 
 
 def in_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    # No test of truth, because a temperature of 0 is a setting.
     if value in (None, "", {}, []):
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

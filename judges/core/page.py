@@ -12,6 +12,7 @@ from annotate.core.access import roles_in
 from annotate.core.models import Project, Role
 from annotate.core.page import ADMINS, READERS, NewPages, Page, Request, render_in_project
 
+# Pages that `tell` show values, so Concord hides them from people who rate in an open Round I.
 _TRUST = (
     Page(gettext_noop("Judges by dimension"), "results_page", READERS, ("verdicts",), tells=True),
     Page(gettext_noop("Verdicts"), "results_page", READERS, ("trust",), tells=True),

@@ -100,6 +100,7 @@ class CalibrationForm(forms.Form):
         self, entered: Mapping[str, Any] | None, *, project: Project, judges: list[Judge], **options: Any
     ) -> None:
         super().__init__(entered, **options)
+        # A form needs a queryset, and `judges` is a list.
         measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges], archived_at=None)
         for name in ("judge", "other"):
             offer(self, name, measured.order_by("name").select_related("endpoint", "template"))
@@ -146,6 +147,7 @@ class CalibrationForm(forms.Form):
 
 
 for _number in FURTHER_STAGES:
+    # A class body cannot declare fields under computed names.
     CalibrationForm.base_fields |= {
         f"judge_{_number}": forms.ModelChoiceField(
             Judge.objects.none(),

@@ -142,6 +142,7 @@ def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
     table = page.kept.table("alphas") if page.kept else None
     if table is None:
         return
+    # A row has judge, dimension, alpha among people and alpha with the judge.
     cells = {(row[1].value, row[0].value): (row[1], row[3]) for row in table.rows}
     dimensions, names = (list(dict.fromkeys(key[index] for key in cells)) for index in (0, 1))
     rows = []

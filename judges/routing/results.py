@@ -202,6 +202,7 @@ def uses_in_words(verdict: JudgeVerdict) -> str:
         for each in verdict.granted
     ]
     found = "; ".join(named) if named else gettext("none shown")
+    # Not `capitalize`, which also lowers the letters of names.
     return found[0].upper() + found[1:]
 
 

@@ -107,6 +107,7 @@ class PromptSearch(models.Model):
         default=list, help_text="How many candidates each stage asks about how many documents."
     )
     stage = models.PositiveSmallIntegerField(default=0, help_text="The stage under way.")
+    # With `db_default`, because the previous version writes rows without these during an upgrade.
     step = models.CharField(max_length=8, choices=Step.choices, default=Step.SELECT, db_default=Step.SELECT)
     round = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="The round under way.")
     rounds = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="At the most.")

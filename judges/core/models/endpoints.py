@@ -16,6 +16,7 @@ class Endpoint(models.Model):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=300)
+    # With `db_default`, because the previous version writes rows without it during an upgrade.
     dialect = models.CharField(
         max_length=9, choices=Dialect.choices, default=Dialect.OPENAI, db_default=Dialect.OPENAI
     )

@@ -133,6 +133,7 @@ class Judge(models.Model):
     )
     score_from = models.CharField(max_length=13, choices=ScoreFrom.choices, default=ScoreFrom.TEXT)
     structured = models.BooleanField(default=False, help_text="Ask for JSON of a given shape.")
+    # With `db_default`, because the previous version writes rows without it during an upgrade.
     asks_again = models.BooleanField(
         default=False,
         db_default=False,

@@ -83,6 +83,7 @@ def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
     selecting = is_in_part(project, material, Part.SELECT)
     candidates = _candidates(project, material, selecting)
     rows = [_row(each) for each in candidates]
+    # Only tested versions count as looks, because Holm corrects for these.
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
     table = Table("alignment", gettext("Versions"), _COLUMNS, rows, heads=3, says=says)
     learned = Section(gettext("Versions"), "" if candidates else str(_NONE), [table], "alignment")

@@ -77,6 +77,7 @@ def effect_tables(
         )
         head = text(dimension.name, key=dimension.key)
         for effect in found:
+            # Scales and categories have other statistics, so each set of names has a table.
             names = tuple(effect.differences)
             rows.setdefault(names, []).append(
                 [head, _name(experiment, effect), *_cells(effect), _more(effect, costs), Cell(effect.items)]

@@ -104,6 +104,7 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
             _summary(one.judge_deviation),
         ]
         for each in scored
+        # All of these lists are in the order of the system names.
         for one, *agreement in zip(each.systems, *each.by_system.values(), strict=True)
     ]
     m = [each.meta_correlations["spearman"].value for each in scored]

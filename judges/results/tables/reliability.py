@@ -239,6 +239,7 @@ def _indicator(report: ReliabilityReport) -> Table:
     says = report.pairing.describe_indicator(report.label)
     cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
     table = _table_by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
+    # A policy reads R from the stored table only if its judgments are the present ones.
     return replace(table, parameters={JUDGED: report.judged})
 
 
