@@ -63,6 +63,7 @@ def _code(placeholder: str = "", **attributes: str) -> forms.TextInput:
 
 
 def _any_number() -> forms.NumberInput:
+    # Without `step`, browsers accept whole numbers only.
     return forms.NumberInput(attrs={"step": "any"})
 
 

@@ -187,6 +187,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     best = _best(search)
     assert search.judge.template is not None
     prompt = best.text if best else search.judge.template.text_about(frozen.id)
+    # The drafting model sees what was tried, so it does not draft it again.
     parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
     tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
     # A request can show a few errors at once; only more than that need clusters.
@@ -246,6 +247,7 @@ def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
         _stop(search, error.message)
         return
     asked = search.candidates.filter(dropped_after__isnull=True).count()
+    # A later round has few candidates, so it is one stage on all documents.
     search.stages = [*search.stages, [asked, len(search.documents)]]
     search.round += 1
     _begin(search, Step.SELECT)

@@ -33,6 +33,7 @@ def currency() -> str:
 @register.filter
 def price(amount: Decimal | None) -> str:
     """Return a price without needless zeros."""
+    # `normalize` may return an exponent, as 1E+1, which `f` writes out.
     return UNKNOWN if amount is None else f"{amount.normalize():f}"
 
 

@@ -71,6 +71,7 @@ class Run(MailedRow):
         null=True,
         help_text="The last judgment for which a stored answer was looked up; empty: none has to be.",
     )
+    # Otherwise a parameter that a model rejects would fail once for each judgment.
     untried_judges = models.JSONField(
         null=True, help_text="Ids of judges that are asked one judgment alone until one is answered."
     )

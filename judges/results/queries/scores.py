@@ -235,6 +235,7 @@ def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:
 
 
 def stream_of_judge(project: Project, judge: Judge, dimension: FrozenDimension) -> Stream:
+    # By names, so that a restored project has the same intervals under its new ids.
     return Stream(project.seed).of("judge", judge.name, dimension.key)
 
 

@@ -66,6 +66,7 @@ UNITS = Parameter(
     ],
 )
 JUDGE = Parameter("judge", gettext_lazy("Judge"), _judges)
+# Judges of pairs have biases, too, and no scores.
 ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _list_any_judge)
 ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
 COEFFICIENT = Parameter(

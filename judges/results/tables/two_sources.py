@@ -159,6 +159,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
         Column("within_one", gettext("within one"), ColumnKind.SHARE),
     ]
     statistics = {
+        # Another package computes every shown alpha again.
         "alpha": checked_alpha,
         "equal": COEFFICIENTS["percent_agreement"],
         "within_one": COEFFICIENTS["within_one_agreement"],

@@ -200,6 +200,7 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
         if part and part.rated == part.units:
             known = part.errors(calibration.risk)
         dimensions.append(DimensionState(one, drawn, loaded.rated_of(one.key), certificate, lapses, known))
+    # Calibrations do not share delta, so the page counts the others.
     others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
     return CalibrationState(
         calibration=calibration,

@@ -37,6 +37,7 @@ from judges.runs.queries.drift import alarms_of
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
     """Return the outputs that certificates cover. One query."""
+    # In one order, because the digest depends on it.
     rows = outputs_of(project).order_by("pk")
     texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
     return {"items": len(material.items), "digest": text_digest(texts)}
