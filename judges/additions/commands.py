@@ -116,6 +116,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
         audit_least=max(LEAST_RATINGS, follows.audit_least if follows else 0),
         confidence_level=follows.confidence_level if follows else 0.95,
     )
+    # A withdrawn policy keeps its name, which is unique in a project.
     number = RoutingPolicy.objects.filter(project=project).count()
     return make_policy(project=project, spec=replace(spec, name=f"{spec.name} {number + 1}"), by=by)
 
@@ -150,6 +151,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
             for pk, text in template.wordings.items()
             if keys.get(int(pk)) in ids
         }
+        # Several judges may share a version, which is copied once.
         copy, _ = PromptTemplate.objects.get_or_create(
             project=project,
             name=template.name,

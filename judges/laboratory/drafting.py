@@ -86,6 +86,7 @@ def _affords(drafting: Drafting, proposal: Proposal) -> bool:
     # `drafting` is older than the calls that this worker has stored.
     spent = Drafting.objects.values_list("spent", flat=True).get(pk=drafting.pk)
     cost = plan_of_calls(drafting.drafter, [proposal]).cost
+    # Nothing can enforce a budget without prices.
     return cost is not None and spent + cost <= drafting.budget
 
 
@@ -109,6 +110,7 @@ def _ask(server: Server, question: Question) -> Reply:
         except RequestFailed as error:
             if error.permanent or error.fatal_for_run:
                 raise
+            # Without a delay from the server, the next try waits a second longer.
             time.sleep(min(error.wait if error.wait is not None else tried, LONGEST_WAIT))
     return call_once(server, question)
 

@@ -138,6 +138,7 @@ class RatedJudges:
             self.losses,
             self.documents,
             risks,
+            # Closeness and steadiness of different judges have no common unit.
             comparable=False,
             generator=Stream(project.seed).of("forecast of routes", self.dimension.key),
         )

@@ -51,6 +51,7 @@ class Calibration(models.Model):
     grids = models.JSONField(help_text="By dimension key the thresholds; none where a model gives them.")
     # A copy of the settings, because judges and their prompts can change after the sampling.
     bound = models.JSONField()
+    # The sample and the shuffled control follow from it, so both can be computed again.
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.DRAWN)
     opened_round = models.BooleanField(default=False, help_text="Whether Round I was opened for it.")
@@ -437,6 +438,7 @@ class CalibrationUnit(models.Model):
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
     fits = models.BooleanField(default=False)
+    # Null for a policy, whose units had ratings already and were not sampled.
     inclusion_probability = models.FloatField(null=True, help_text="That a calibration drew it.")
 
     class Meta:

@@ -36,6 +36,7 @@ class Run(MailedRow):
     OVER = (Status.CANCELLED, Status.FINISHED)
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="runs")
+    # One frozen version for the whole run, also if the wording changes meanwhile.
     guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="runs")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
     via = models.CharField(max_length=5, choices=Via.choices, default=Via.CALLS)
@@ -167,6 +168,7 @@ class Judgment(models.Model):
     )
     sample = models.PositiveSmallIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PLANNED)
+    # Only the owner of this lease can write an outcome.
     lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)

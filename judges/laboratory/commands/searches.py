@@ -64,6 +64,7 @@ def plan_search(
             stages=[[each.candidates, each.documents] for each in stages],
             documents=documents,
             rounds=rounds,
+            # One round drafts nothing.
             drafter=drafter if rounds > 1 else None,
             most_calls=most_calls,
             planned_calls=calls,

@@ -76,6 +76,7 @@ def parts_of(project: Project) -> DocumentParts:
     """Return the split of the documents. Seven queries."""
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
+    # One document or more stays held out.
     most = min(len(free_documents(project)), documents - teach - select - 1)
     return DocumentParts(teach, select, documents, most, explain_in_use(project))
 

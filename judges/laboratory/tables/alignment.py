@@ -114,6 +114,7 @@ def version_of_alignment(project: Project) -> Sequence[object]:
 
 
 def _used_proposals(project: Project) -> QuerySet[Proposal]:
+    # A candidate that its search did not choose stays hidden.
     return Proposal.objects.filter(judge__project=project, candidate__isnull=False, candidate__tried_by=None)
 
 

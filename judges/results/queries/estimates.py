@@ -85,6 +85,7 @@ def correct_dimension(
     reason = ""
     if not raters:
         reason = gettext("No person has rated a unit yet.")
+    # The correction takes rated texts for a simple random sample.
     elif unequal:
         reason = gettext(
             "There are no corrected means, as units were sampled with different probabilities; the tab “Each "

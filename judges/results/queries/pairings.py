@@ -160,6 +160,7 @@ def spent_by_judges(
             answers=Count("pk"),
             unreadable=Count("pk", filter=Q(status=Judgment.Status.UNREADABLE)),
             total=Sum("cost"),
+            # `Count` of a column leaves out NULL, so these are the answers with a price.
             priced=Count("cost"),
             mean_seconds=Avg("seconds"),
         )

@@ -326,6 +326,7 @@ def _widths(report: EstimatesReport) -> Table:
     return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
 
 
+# Three raters leave two degrees of freedom to severity.
 FEW_RATERS = 3
 YES, NO = "yes", "no"
 _HOW = gettext_lazy(

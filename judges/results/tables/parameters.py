@@ -105,6 +105,7 @@ def chosen_round(project: Project, chosen: Chosen) -> Round | None:
 
 def version_of_judges(project: Project) -> Sequence[object]:
     """Return a version that changes with ratings or judgments. Six queries."""
+    # Statistics exclude these documents, so a changed split makes all of them outdated.
     drawn = Count("project__documents__development")
     judges = list(Judge.objects.filter(project=project).order_by("pk").annotate(drawn=drawn))
     # Pages report the number of unreadable or failed judgments of each judge.

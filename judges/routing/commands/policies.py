@@ -267,6 +267,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
         return locked
 
     with long_write():
+        # Long writes hold a project while they write in steps, so this one waits for their end.
         routed = write_when_free(policy.project, decide)
         # A repeated call also writes what an interrupted one has left.
         if routed.round and routed.round.is_unfinished:

@@ -375,6 +375,7 @@ def _certify_cascade(
         evidence[0].scores.human[:, sample],
         sure[:, sample],
         loss_of(calibration),
+        # Predicted errors of several judges have one unit; other confidences do not.
         paths_of(known[:, batch], comparable=calibration.confidence == Kind.ERROR_MODEL),
         guarantee,
         documents=loaded.material.documents[sample],
