@@ -360,6 +360,7 @@ def _estimate_dimension(
     widths = _widths(systems, samples, betting, how.level)
     pooled = None
     if one_by_one and len(samples) > 1 and not is_known:
+        # Beyond these outputs the documents are the sample.
         documents = len(scores.document_labels) if how.beyond else None
         pooled = how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
