@@ -267,8 +267,7 @@ class RoutingPolicy(models.Model):
     confidence_level = models.FloatField(default=0.95)
     audit = models.CharField(max_length=6, choices=Audit.choices, default=Audit.RANDOM)
     audit_share = models.FloatField(default=0.05)
-    # With fewer ratings intervals cover less than they state; docs/reference/statistics.md has the
-    # simulations.
+    # With fewer ratings, intervals cover less than they state (docs/reference/statistics.md).
     audit_least = models.PositiveIntegerField(
         default=LEAST_RATINGS,
         help_text="Audited units of each system on a dimension at least, or all that stay; 0: by share only.",

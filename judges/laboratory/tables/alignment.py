@@ -78,7 +78,7 @@ class _Candidate:
 
 def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every version compared with its base, and other judges compared with the selected one."""
-    # The documents for selecting are compared here, which all other results exclude.
+    # This result compares documents for selecting, which all others exclude.
     material = material_of(project, last_round(project), with_development=True)
     selecting = is_in_part(project, material, Part.SELECT)
     candidates = _candidates(project, material, selecting)

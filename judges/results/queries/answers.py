@@ -69,7 +69,7 @@ def answers_beside_people(
         samples = {judge.pk: said[judge.pk, dimension.id] for judge in judges}
         for judge in judges:
             for item, own in samples[judge.pk].items():
-                # Judges also answer about development documents and bridging items, which count in no result.
+                # Judgments about development documents and bridging items count in no result.
                 answer = kind.combine(dimension, own) if item in documents else None
                 if answer is not None:
                     answers.setdefault(judge.pk, {})[item] = answer

@@ -149,8 +149,7 @@ def digest_of_values(
     with_corrected: the digest differs if corrections by people are excluded. So no decision by R, which
     counts them, uses R of such a page.
     """
-    # The version, because another one may compute R otherwise; seed and names, because intervals follow from
-    # them.
+    # Another version may compute R otherwise, and intervals follow from the seed and the names.
     parts = [
         VERSION,
         project.seed,

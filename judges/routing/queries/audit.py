@@ -221,7 +221,7 @@ def check_in_order(
 
     Valid at every look, so the page may be read and people notified after each rating.
     """
-    # A stable sort gives units of the same second one order, so each look continues the last.
+    # A stable sort gives equal times one order, so each look continues the last.
     order = np.argsort(found.times, kind="stable")  # NaN last
     # The bets suppose one probability, so units with a larger one are thinned.
     order = order[found.has_equal_probability[order]]
