@@ -75,6 +75,7 @@ def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )
+    # Copies have the names of their originals.
     copies = {judge.name: judge for judge in judges}
     stages = stages_of(calibration)
     if any(judge.name not in copies for stage in stages for judge in stage.judges):

@@ -268,6 +268,7 @@ class PolicyStep(ApiView):
             follow_proposal(policy=policy, by=by, shown=shown)
         else:
             withdraw_policy(policy=policy, by=by)
+        # The commands changed a locked copy of the row.
         return _detail(policy_in(policy.project, pk))
 
 

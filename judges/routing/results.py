@@ -325,6 +325,7 @@ def _controls(each: TrustEvidence) -> tuple[Cell, str]:
 
 def version_of_trust(project: Project) -> Sequence[object]:
     """Return a version that changes with a judge, a rating, a certificate or a policy."""
+    # A certificate never changes once it is computed, so the status is enough.
     computed = Calibration.objects.filter(project=project).order_by("pk")
     routed = RoutingPolicy.objects.filter(project=project).order_by("pk")
     return [

@@ -412,6 +412,7 @@ class Batch(models.Model):
     requests = models.PositiveIntegerField()
     completed = models.PositiveIntegerField(default=0, help_text="As the provider counts.")
     failed = models.PositiveIntegerField(default=0, help_text="As the provider counts.")
+    # A part of the run's budget is reserved for it while the batch is open.
     expected_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)

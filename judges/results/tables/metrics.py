@@ -147,6 +147,7 @@ def _row(
 
 def version_of_metrics(project: Project) -> Sequence[object]:
     """Return a version that changes with ratings, judgments or metrics. Seven queries."""
+    # Values never change, and go only with their metric, so the last id shows new ones.
     last = MetricValue.objects.filter(metric__project=project).order_by("-pk").values_list("pk", flat=True)
     metrics = Metric.objects.filter(project=project).order_by("pk").values_list("pk", "name")
     return [*version_of_judges(project), list(metrics), last.first()]

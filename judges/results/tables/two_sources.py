@@ -143,6 +143,7 @@ def _compare(first: ValueSource, second: ValueSource, key: str) -> ComparedSourc
     one, other = first.dimensions[key], second.dimensions[key]
     scales = [(each.values, each.measurement_level) for each in (one, other)]
     problem = ""
+    # A value has another meaning on another scale.
     if scales[0] != scales[1]:
         problem = gettext("The scales of the two sources differ.")
     elif not units:
