@@ -52,6 +52,7 @@ def _ask_for_all(drafting: Drafting) -> str:
         return gettext("{name} is imported and calls no model.").format(name=drafter.name)
     try:
         server = server_of(drafter.endpoint, calls_in_flight=1)
+    # As without a key: the drafting stops with the reason, and a person can resume it.
     except DomainError as error:
         return error.message
     for proposal in drafting.proposals.filter(status=Proposal.Status.DRAFTING).order_by("pk"):

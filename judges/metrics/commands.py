@@ -238,6 +238,7 @@ def measure_perplexities(
             for text, pk in rows:
                 texts.setdefault(text, []).append(pk)
             for own in texts.values():
+                # All outputs of a call have the same text to measure, so the first one is enough.
                 item = Item.objects.select_related("document", "system").get(pk=own[0])
                 name = item.document.key
                 if not of_documents and item.system:

@@ -166,5 +166,6 @@ def _values(
         return PanelValues(dimension, said, nothing, nothing, None, f"{dimension.name}: {learned.reason}")
     values = combine(said, panel.rule, learned)
     values[in_development] = np.nan  # weights were fitted there: values there would look better than they are
+    # Learned weights can lead beyond the ends of the scale.
     values = np.clip(values, dimension.scale_minimum, dimension.scale_maximum)
     return PanelValues(dimension, said, values, spread(said), learned)

@@ -283,6 +283,7 @@ def replacement_report(
             scores,
             measurement_level=one.measurement_level,
             generator=stream,
+            # Alpha among people then has the same interval as on the pages about people.
             people=stream_of_people(project, one),
         )
         error = judge_error(

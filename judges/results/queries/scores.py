@@ -75,6 +75,7 @@ class Material:
         known = np.isin(rated.items, self.items)
         # Items are sorted by key, so a search finds their indices.
         values[:, np.searchsorted(self.items, rated.items[known])] = rated.data.values[:, known]
+        # No reported result may depend on documents from which judges learn.
         if not self.with_development:
             values[:, self.in_development] = np.nan
         return values

@@ -157,6 +157,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
         if key.startswith(PROJECT):
             slug = key.removeprefix(PROJECT)
         owners.append(Project.objects.get(slug=slug) if slug else project)
+    # Bridging items have values in both projects; within one they are hidden gold items.
     bridges = owners[0] != owners[1]
     found = []
     for key, owner in zip(keys, owners, strict=True):

@@ -135,6 +135,7 @@ class Scored(_Compared):
     @cached_property
     def alpha(self) -> AlphaWithPeople:
         level = self.dimension.measurement_level
+        # With people's own stream, alpha among people has one interval for all judges and pages.
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people.stream
         )
@@ -168,6 +169,7 @@ class Scored(_Compared):
 
     @cached_property
     def systems(self) -> Sequence[SystemScores]:
+        # People's part is the same for every judge, so it is computed once.
         return scores_by_system(self.scores, generator=self.stream, people=self.people.systems)
 
     @cached_property
