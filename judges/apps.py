@@ -11,7 +11,7 @@ class JudgesConfig(AppConfig):
     verbose_name = "Judges"
 
     def ready(self) -> None:
-        # These modules need all models, which Django has loaded only by now.
+        # These modules need all models, which Django has loaded only at this point.
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.additions.queries import route_section

@@ -238,7 +238,7 @@ def measure_perplexities(
             for text, pk in rows:
                 texts.setdefault(text, []).append(pk)
             for own in texts.values():
-                # All outputs of a call have the same text to measure, so the first one is enough.
+                # Several outputs of one call share their document, so the first one is enough.
                 item = Item.objects.select_related("document", "system").get(pk=own[0])
                 name = item.document.key
                 if not of_documents and item.system:
@@ -259,7 +259,7 @@ def measure_perplexities(
                 kept += new
                 one_token = gettext("The text is one token, which has none before it.")
                 problem = "" if found.log_probabilities else f"{name}: {one_token}"
-                # The call asks for no output, so its input alone costs.
+                # The call requests no output, so its input alone costs.
                 yield new, prices.cost(found.input_tokens, 0, None), problem
     # Values stored before an error are in the audit log, too.
     finally:

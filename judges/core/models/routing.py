@@ -163,7 +163,7 @@ class Certificate(models.Model):
     steps = models.JSONField()
     # A certificate that a control passes as well says little about this judge.
     controls = models.JSONField()
-    # A risk below it asks more of the judge than people reach among themselves.
+    # A risk below it demands more of the judge than people reach among themselves.
     ceiling = models.FloatField(null=True)
     ceiling_units = models.PositiveIntegerField()
     ceiling_reason = models.TextField(blank=True)

@@ -115,6 +115,7 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
     if search.status in _OVER:
         raise NotReadyError(gettext("This search is over; plan a new one."))
     if budget is not None:
+        # A search of one round has no drafter.
         for asked in filter(None, (search.judge, search.drafter)):
             refuse_budget(asked, budget)
         search.budget = budget

@@ -91,7 +91,7 @@ class Material:
         By document and system; database keys would give a copy of the project another sample.
         """
         parts = zip(self.items.tolist(), self.document_keys, self.systems, strict=True)
-        # The lengths keep names apart, since keys and systems may contain any separator.
+        # The lengths keep names distinct, since keys and systems may contain any separator.
         return {item: f"{len(key)}:{key}/{len(system)}:{system}" for item, key, system in parts}
 
     def unit_names(self, units: Sequence[Unit]) -> list[str]:
