@@ -26,6 +26,7 @@ def scales_of(project: Project) -> QuerySet[Dimension]:
 
 def outputs_of(project: Project) -> QuerySet[Item]:
     """Return the single outputs of systems, without comparisons and an addition's bridging items."""
+    # Bridging items measure the severity of new raters, so judges and their results leave them out.
     return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__bridging__isnull=True)
 
 

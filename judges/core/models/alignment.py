@@ -178,6 +178,7 @@ class Proposal(models.Model):
     request = models.TextField(blank=True, help_text="What the model is asked that drafts it.")
     # A worker that dies during a call leaves this mark, and the next one counts the call as spent.
     is_in_flight = models.BooleanField(default=False, help_text="Whether the model is asked just now.")
+    # Stored before it is read, so that another attempt pays nothing.
     reply = models.TextField(  # noqa: DJ001 - an empty reply is one
         null=True, help_text="The reply of the model; null: none yet."
     )
