@@ -38,6 +38,7 @@ urlpatterns = [
     path(f"{P}runs/", runs_api.Runs.as_view(), name="runs"),
     path(f"{P}runs/preview/", runs_api.RunPreview.as_view(), name="run_preview"),
     path(f"{P}runs/<int:pk>/", runs_api.RunView.as_view(), name="run"),
+    # Before `<slug:step>`, which also matches this URL.
     path(f"{P}runs/<int:pk>/budget/", runs_api.RunBudget.as_view(), name="run_budget"),
     path(f"{P}runs/<int:pk>/<slug:step>/", runs_api.RunStep.as_view(), name="run_step"),
     path(f"{P}judgments/", runs_api.Judgments.as_view(), name="judgments"),

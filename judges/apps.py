@@ -11,6 +11,7 @@ class JudgesConfig(AppConfig):
     verbose_name = "Judges"
 
     def ready(self) -> None:
+        # These modules need all models, which Django has loaded only at this point.
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.additions.queries import route_section
@@ -56,8 +57,10 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.drift import needs_of_drift
         from judges.runs.queries.pages import needs_of_runs, spending_section, work_waits
 
+        # Methods know no tables, so they get the prompts of question kinds from here.
         ask_with(KindPrompts())
         checks.register(check_price_list)
+        # A web process registers these steps, too, and never starts them.
         current_app.steps["worker"].update(
             (
                 CheckForDrift,

@@ -80,6 +80,7 @@ class CheckForDrift(PeriodicTask):
 
     at_start = 15.0
     every = 30.0
+    # In this order: a watch has one check at a time, so an ended one would block the next.
     acts = (finish_ended_checks, start_due_checks)
     fails = "Checks for drift could not be started or compared"
 
@@ -96,6 +97,7 @@ class StopContradictedJudges(PeriodicTask):
 class DrainCalls(bootsteps.StartStopStep):
     """Lets a stopping worker start no more calls, and store the calls in flight before it ends."""
 
+    # Celery stops steps in reverse order, so the pool's threads still run when this one stops.
     requires = ("celery.worker.components:Pool",)
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002

@@ -134,6 +134,7 @@ urlpatterns = [
     path(f"{PROJECT}runs/", runs_views.runs, name="runs"),
     path(f"{PROJECT}runs/new/", runs_views.run_plan, name="run_plan"),
     path(f"{PROJECT}runs/<int:pk>/", runs_views.run, name="run"),
+    # Before `<slug:step>`, which also matches this URL.
     path(f"{PROJECT}runs/<int:pk>/budget/", runs_views.run_budget, name="run_budget"),
     path(f"{PROJECT}runs/<int:pk>/judgments/<slug:status>/", runs_views.run_judgments, name="run_judgments"),
     path(f"{PROJECT}runs/<int:pk>/<slug:step>/", runs_views.run_step, name="run_step"),

@@ -68,6 +68,7 @@ def copy_judges(*, addition: Addition, by: User | None) -> list[Judge]:
             DevelopmentDocument(document_id=own[key], part=part)
             for key, part in drawn.order_by("pk").values_list("document__key", "part")
         ],
+        # A repeated call finds the rows of the first one.
         ignore_conflicts=True,
     )
     judges = {judge.pk: judge for stage in stages_of(calibration) for judge in stage.judges}
@@ -111,9 +112,11 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
         name=gettext("Route of the benchmark"),
         raters=follows.raters if follows else project.raters_per_item,
         audit_share=follows.audit_share if follows else 0.05,
+        # No certificate speaks of the new systems, so each has an audit of a minimum size.
         audit_least=max(LEAST_RATINGS, follows.audit_least if follows else 0),
         confidence_level=follows.confidence_level if follows else 0.95,
     )
+    # A withdrawn policy keeps its name, which is unique in a project.
     number = RoutingPolicy.objects.filter(project=project).count()
     return make_policy(project=project, spec=replace(spec, name=f"{spec.name} {number + 1}"), by=by)
 
@@ -131,6 +134,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
         Judge.objects.filter(project=project, name=judge.name).select_related("endpoint", "template").first()
     )
     if found is None:
+        # A reference is a system of the benchmark, and an addition has other systems.
         if judge.reference_id or judge.endpoint is None or judge.template is None:
             message = gettext(
                 "{judge} cannot be asked in the addition: it has no server, or needs a reference."
@@ -147,6 +151,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
             for pk, text in template.wordings.items()
             if keys.get(int(pk)) in ids
         }
+        # Several judges may share a version, which is copied once.
         copy, _ = PromptTemplate.objects.get_or_create(
             project=project,
             name=template.name,
@@ -193,6 +198,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     for mine, theirs in zip(stages, stages_of(learned), strict=True):
         for judge, original in zip(mine.judges, theirs.judges, strict=True):
             _refuse_other_settings(judge, original)
+            # A server may answer with another model under the same name.
             known, answered = answering_models(original), answering_models(judge)
             other = [model for model in answered if not any(is_same_model(model, each) for each in known)]
             if known and other:
@@ -213,7 +219,9 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
         *("loss", "cut", "risk", "significance_level", "confidence", "expected_error", "accepted_share"),
         *("raters", "size", "fitting", "grids", "seed"),
     )
+    # A name is unique in its project and has up to 80 characters, so the number needs room.
     number = Calibration.objects.filter(project=project, name__startswith=learned.name[:70]).count() + 1
+    # In the state `drawn`, because the database freezes a calibration in any other state.
     made = Calibration.objects.create(
         project=project,
         name=learned.name if number == 1 else f"{learned.name[:70]} ({number})",
@@ -258,6 +266,7 @@ def _copy_certificate(
         dimension_id=dimension,
         rated=0,
         missing=0,
+        # The ratings of the benchmark's sample are about other systems, so none is copied.
         accepted=None if original.threshold is None else 0,
         errors=None if original.threshold is None else 0,
         **{name: getattr(original, name) for name in same},

@@ -65,6 +65,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
     found["asked_together"] = [keys[pk] for pk in judge.asked_together if pk in keys]
     if judge.template:
         wordings = {keys[int(pk)]: text for pk, text in judge.template.wordings.items() if int(pk) in keys}
+        # Texts by key instead of the digest, which contains ids.
         found["prompt_digest"] = [judge.template.text, judge.template.pattern, sorted(wordings.items())]
     return found
 
@@ -74,6 +75,7 @@ def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )
+    # Copies have the names of their originals.
     copies = {judge.name: judge for judge in judges}
     stages = stages_of(calibration)
     if any(judge.name not in copies for stage in stages for judge in stage.judges):
@@ -134,9 +136,11 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     lengths: list[dict[str, list[float]]] = []
     for project in (calibration.project, addition.project):
         own: dict[str, list[float]] = {}
+        # Without gold items: the bridging ones of an addition are outputs of the benchmark.
         rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
         counted = rows.order_by("pk").values_list("document__key", "system__name", Length("text"))
         for key, name, characters in counted.iterator(1_000):
+            # On the same documents, because lengths and values differ between documents.
             if key in keys or project == addition.project:
                 own.setdefault(name, []).append(characters)
         lengths.append(own)

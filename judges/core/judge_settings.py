@@ -63,6 +63,7 @@ def _code(placeholder: str = "", **attributes: str) -> forms.TextInput:
 
 
 def _any_number() -> forms.NumberInput:
+    # Without `step`, browsers accept whole numbers only.
     return forms.NumberInput(attrs={"step": "any"})
 
 
@@ -180,6 +181,7 @@ JUDGE_SETTINGS = (
             label=_("Seed"),
             required=False,
             min_value=0,
+            # Larger integers lose digits where JSON numbers are doubles, as in browsers.
             max_value=2**53,
             help_text=_("Of the first sample; each further one adds 1. Few servers keep to it exactly."),
         ),
@@ -192,6 +194,7 @@ JUDGE_SETTINGS = (
         forms.CharField(
             label=_("Stop sequences"),
             required=False,
+            # A stop sequence may be a line end, or begin with a space.
             strip=False,
             max_length=1000,
             widget=forms.Textarea(attrs={"rows": 2}),
@@ -365,12 +368,14 @@ class BoundSetting:
     @property
     def label(self) -> str:
         name = str(self.name)
+        # The first letter alone, because a label may contain names.
         return name[0].lower() + name[1:]
 
 
 def in_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    # No test of truth, because a temperature of 0 is a setting.
     if value in (None, "", {}, []):
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -380,7 +385,9 @@ def _prompt_digest(judge: Judge) -> str | None:
     template = judge.template
     if template is None:
         return None
+    # A name and a version do not fix the text: a version without judgments can still be edited.
     whole = template.text + template.pattern
+    # Without wordings the text alone is digested, as certificates of such prompts have stored it.
     return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
 
 
@@ -395,12 +402,14 @@ def _bind(setting: Setting) -> BoundSetting:
 
 
 _READ: dict[str, Callable[[Judge], Any]] = {
+    # A name, since an addition or a restored project has other ids.
     "reference": lambda judge: judge.reference.name if judge.reference else ""
 }
 
 BOUND_SETTINGS = (
     BoundSetting("model", "model", lambda judge: judge.model),
     BoundSetting("method", "method", lambda judge: judge.method),
+    # The URL identifies the server, and admins may rename an endpoint.
     BoundSetting("endpoint", "endpoint", lambda judge: judge.endpoint and judge.endpoint.base_url),
     BoundSetting("prompt", "prompt", lambda judge: str(judge.template) if judge.template else None),
     BoundSetting("prompt_digest", "prompt's text", _prompt_digest),

@@ -26,6 +26,7 @@ def scales_of(project: Project) -> QuerySet[Dimension]:
 
 def outputs_of(project: Project) -> QuerySet[Item]:
     """Return the single outputs of systems, without comparisons and an addition's bridging items."""
+    # Bridging items measure the severity of new raters, so judges and their results leave them out.
     return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__bridging__isnull=True)
 
 
@@ -43,6 +44,7 @@ def names_of_scales(project: Project) -> tuple[list[tuple[str, str]], bool]:
 
 def contents_of(items: Collection[int]) -> dict[int, Subject]:
     """Return items with their sides and parts. Three queries."""
+    # Separate queries, because a join of sides with parts would multiply the rows.
     sides: dict[int, list[str]] = defaultdict(list)
     rows = ComparisonSide.objects.filter(item__in=items).order_by("item", "position")
     for item, text in rows.values_list("item", "output__text"):
@@ -66,6 +68,7 @@ def contents_of(items: Collection[int]) -> dict[int, Subject]:
 def rotate_sides(subject: Subject, sample: int) -> Subject:
     """Return a subject with its sides rotated by sample: each sample starts with the next side."""
     sides = range(len(subject.sides))
+    # A subject without sides would otherwise divide by 0.
     first = sample % max(len(sides), 1)
     return replace(subject, order=(*sides[first:], *sides[:first]))
 
@@ -95,11 +98,13 @@ class KindPrompts:
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], subject: Subject) -> Reading:
         try:
             value, data = kind_of(dimension).read(dimension, reply, content_of(subject))
+        # The kind checks a reply as strictly as a person's answer, and its message becomes the reason.
         except InvalidValueError as error:
             return Unreadable(error.message)
         if value is None:
             return Unreadable(gettext("The reply answers only a part of the question."))
         reason = reply.get("reason")
+        # A model may send any JSON as its reason.
         return Readable(value, reason if isinstance(reason, str) else "", data)
 
 

@@ -12,6 +12,7 @@ from annotate.core.access import roles_in
 from annotate.core.models import Project, Role
 from annotate.core.page import ADMINS, READERS, NewPages, Page, Request, render_in_project
 
+# Pages that `tell` show values, so Concord hides them from people who rate in an open Round I.
 _TRUST = (
     Page(gettext_noop("Judges by dimension"), "results_page", READERS, ("verdicts",), tells=True),
     Page(gettext_noop("Verdicts"), "results_page", READERS, ("trust",), tells=True),
@@ -76,6 +77,7 @@ def render_judges(
     """Render a page of a project's judges, or its fragment for htmx."""
     common = {"may_change": Role.ADMIN in roles_in(request.user, project)}
     response = render_in_project(request, project, template, {**common, **(context or {})}, status=status)
+    # Otherwise the back button could show a cached fragment instead of the page.
     patch_vary_headers(response, ["HX-Request"])  # page and part share one URL
     return response
 

@@ -52,6 +52,7 @@ class PolicySetting:
 
     @property
     def limits(self) -> tuple[float, float]:
+        # By R the confidence level is a choice from a list, and only the other field has limits.
         field = self.certified_field or self.field
         assert isinstance(field, forms.IntegerField)
         low, high = field.min_value, field.max_value
@@ -105,6 +106,7 @@ POLICY_SETTINGS = (
             help_text=_("A system stays with the judge on a dimension where R is above r."),
         ),
         "--threshold",
+        # A cautious start on the lower bound of R, see docs/how-to/which-r.md.
         usual=0.4,
     ),
     PolicySetting(

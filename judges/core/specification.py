@@ -61,6 +61,7 @@ class JudgeSpec:
     name: str
     endpoint: Endpoint
     model: str
+    # A shipped prompt becomes a version of the project when its first judge is saved.
     template: PromptTemplate | str
     temperature: float | None = 0  # None: not sent
     samples: int = 1
@@ -151,6 +152,7 @@ def policy_from_certificates(
         confidence_level=confidence_level,
         audit_share=audit_share,
         audit_least=audit_least,
+        # The audit tests the promise of the certificates, so both have the same limit.
         risk=calibration.risk,
         rule=RoutingPolicy.Rule.CERTIFICATE,
         calibration=calibration,

@@ -10,6 +10,7 @@ Unit = tuple[int, int]
 """The ids of an item and a dimension."""
 
 
+# These problems come from the text itself, so another call ends the same way.
 ABOUT_THE_TEXT = (
     Judgment.Problem.REFUSED,
     Judgment.Problem.FILTERED,
@@ -35,6 +36,7 @@ class JudgeStage:
     def names(self) -> tuple[str, str]:
         """Return the names of both judges within the bound settings of a certificate."""
         return (
+            # The first stage has no number, because certificates bind the only judge under these names.
             ("judge", "other") if self.position == 1 else (f"judge {self.position}", f"other {self.position}")
         )
 
@@ -62,9 +64,11 @@ def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
     accepts counts too. A lost connection or a rejected judge does not count.
     """
     ended = (Judgment.Status.DONE, Judgment.Status.UNREADABLE, Judgment.Status.EXCLUDED)
+    # A head-to-head judgment has a second item, and is no answer about a single unit.
     own = Judgment.objects.filter(judge=judge, other__isnull=True)
     rows = own.order_by().values_list("item", "dimension", "status", "problem").distinct()
     found: dict[Unit, bool] = {}
+    # Portions bound the memory: a judge can have a million judgments.
     for item, dimension, status, problem in rows.iterator(5_000):
         has_ended = status in ended or (status == Judgment.Status.FAILED and problem in ABOUT_THE_TEXT)
         # A unit has all answers only if each of its samples has ended.
@@ -82,6 +86,7 @@ class JudgeToAsk:
     @property
     def items_by_dimension(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
+        # The order is fixed, so that equal units always give the same scope.
         for item, dimension in sorted(self.units):
             found.setdefault(dimension, []).append(item)
         return found

@@ -24,6 +24,7 @@ def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt
 
 def nearest_point(value: float, scale: OwnScale, dimension: Scaled) -> int:
     """Return the point of an own scale nearest to a dimension's value; the lower one of two."""
+    # `argmin` returns the first of equal distances, which is the lower point.
     points = np.arange(scale.minimum, scale.maximum + 1)
     return int(points[np.argmin(np.abs(map_values(points, scale, dimension) - value))])
 
@@ -34,5 +35,6 @@ def chosen_probabilities(rows: Iterable[LogProbabilities]) -> npt.NDArray[np.flo
     It is the model's probability, not a share among the answers of the scale. So it is low, too, if the model
     was likely to write something else.
     """
+    # Not 0: a judgment without probabilities is unknown, not unlikely.
     likeliest = [max(found.values()) if found else math.nan for found in rows]
     return np.exp(np.array(likeliest, dtype=np.float64))

@@ -398,6 +398,7 @@ class PromptSearchStep(ApiView):
 
 
 def _budget(sent: dict[str, Any]) -> Decimal | None:
+    # Through text: a float would bring digits that nobody entered.
     return None if sent.get("budget") is None else round(Decimal(str(sent["budget"])), 4)
 
 

@@ -201,6 +201,7 @@ LONGEST_DOCUMENT = 1200
 LEAST_PART = 120  # characters of each part of a document, while they fit
 MOST_CASES = 6  # units that a request shows
 MOST_TRIED = 8  # earlier additions that a request shows, the last ones
+# The line of the first placeholder for material; additions stand before its paragraph.
 _TEXT = re.compile(r"^.*\{\{\s*(document|text)\s*\}\}", re.MULTILINE)
 
 
@@ -260,6 +261,7 @@ def _insert(template: str, block: str) -> str:
 
 def ask_for_clarification(dimension: FrozenDimension, cluster: Cluster) -> Message:
     """Return the request for a clarification: the raters' criterion, and the units of a cluster."""
+    # Texts may contain instructions, so each request calls them material.
     units = "\n\n".join(_unit(case) for case in cluster.cases[:MOST_CASES])
     guidelines = f"{dimension.guidelines.strip()}\n" if dimension.guidelines.strip() else ""
     return Message(

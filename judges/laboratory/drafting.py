@@ -52,6 +52,7 @@ def _ask_for_all(drafting: Drafting) -> str:
         return gettext("{name} is imported and calls no model.").format(name=drafter.name)
     try:
         server = server_of(drafter.endpoint, calls_in_flight=1)
+    # As without a key: the drafting stops with the reason, and a person can resume it.
     except DomainError as error:
         return error.message
     for proposal in drafting.proposals.filter(status=Proposal.Status.DRAFTING).order_by("pk"):
@@ -86,6 +87,7 @@ def _affords(drafting: Drafting, proposal: Proposal) -> bool:
     # `drafting` is older than the calls that this worker has stored.
     spent = Drafting.objects.values_list("spent", flat=True).get(pk=drafting.pk)
     cost = plan_of_calls(drafting.drafter, [proposal]).cost
+    # Nothing can enforce a budget without prices.
     return cost is not None and spent + cost <= drafting.budget
 
 
@@ -109,6 +111,7 @@ def _ask(server: Server, question: Question) -> Reply:
         except RequestFailed as error:
             if error.permanent or error.fatal_for_run:
                 raise
+            # Without a delay from the server, the next try waits a second longer.
             time.sleep(min(error.wait if error.wait is not None else tried, LONGEST_WAIT))
     return call_once(server, question)
 
@@ -143,6 +146,7 @@ def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
     proposal.input_tokens, proposal.output_tokens = reply.input_tokens, reply.output_tokens
     proposal.cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
     proposal.save(update_fields=["reply", "is_in_flight", "input_tokens", "output_tokens", "cost"])
+    # An unknown cost adds nothing, so `spent` is a lower limit without prices.
     locked.spent += proposal.cost or 0
     locked.save(update_fields=["spent"])
 

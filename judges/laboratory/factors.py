@@ -87,6 +87,7 @@ def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
         raise InvalidValueError(message.format(count=count, most=MOST_VARIANTS))
     variants = []
     for position, combination in enumerate(product(*levels.values())):
+        # A base level has no settings, and no part of the name.
         changed = [level for level in combination if level.settings]
         variant = base
         for level in changed:
@@ -123,6 +124,7 @@ def _levels(base: JudgeSpec, factors: Factors) -> dict[str, tuple[str, list[_Lev
         "prompt": (
             str(base.template),
             [
+                # Another method may write longer replies, so the limit becomes its own default.
                 _Level(name, name, {"template": each, "max_tokens": None})
                 for name, each in factors.prompts.items()
             ],

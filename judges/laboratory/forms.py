@@ -116,6 +116,7 @@ class AlignForm(JudgeOnDimensionForm):
         if latest:
             first, key = latest.judge, latest.dimension
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
+        # The form is always bound, so the first visit needs values, too.
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
         offer(self, "judge", judges.select_related("endpoint", "template"))
         offer(self, "dimension", dimensions)
@@ -300,6 +301,7 @@ class _ListField(forms.CharField):
     def clean(self, value: Any) -> Any:
         parts = [part.strip() for part in super().clean(value).split(",")]
         try:
+            # A value that is entered twice is one level.
             return list(dict.fromkeys(self._of(part) for part in parts if part))
         except ValueError as error:
             raise forms.ValidationError(str(self._message)) from error
@@ -393,6 +395,7 @@ class ExperimentForm(forms.Form):
         dimensions.initial = [each.key for each in scales]
         self._all_dimensions = dimensions.initial
         drawable = len(drawable_documents(project, self._all_dimensions))
+        # 0 is no valid number, so the field stays empty without a document to sample.
         self.fields["documents"].initial = min(USUAL_DOCUMENTS, drawable) or None
         self.fields["documents"].help_text = gettext(
             "A random sample of the {count:,} documents that results use, of {all:,}. All variants judge the "
@@ -420,6 +423,7 @@ class ExperimentForm(forms.Form):
 
     def scope(self) -> dict[str, Any]:
         data = self.cleaned_data
+        # A number, because a scope without one has all documents, also those that results exclude.
         return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 
     def _prompt(self, key: str) -> tuple[str, PromptTemplate | str]:

@@ -45,6 +45,7 @@ class CandidateRank:
     @property
     def _rank(self) -> tuple[bool, float, int, int]:
         """Sort by gain; ties by simplicity, then by sequence."""
+        # Candidates that do not count come last, so an unknown gain never competes as 0.
         return not self.counts, -(self.gain or 0.0), self.parts, self.candidate
 
 
@@ -90,6 +91,7 @@ def largest_plan(
     candidates: int, documents: int, fits: Callable[[Sequence[Stage]], bool]
 ) -> list[Stage] | None:
     """Return the stages on the largest number of documents that fits, None if two documents do not fit."""
+    # A generator: no smaller plan is made after the first one that fits.
     plans = (plan_stages(candidates, count) for count in range(documents, LEAST_DOCUMENTS - 1, -1))
     return next((stages for stages in plans if fits(stages)), None)
 

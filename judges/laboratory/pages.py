@@ -55,6 +55,7 @@ SELF_CONSISTENCY_PAGE = ResultsPage(
     values_of,
     [JUDGE, COEFFICIENT, LEVEL, ROUND, CORRECTED],
     filled_by="runs",
+    # The page of a judge shows this result as one of its tabs.
     shown_at=lambda slug, chosen: reverse("judge", args=[slug, chosen["judge"]]) + "?part=self-consistency",
     arrangement=Arrangement(
         tabs={

@@ -36,7 +36,7 @@ from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status, Step = PromptSearch.Status, PromptSearch.Step
 RANKING = (Step.SELECT, Step.REPEAT)
-LEAST_BUDGET = Decimal("0.0001")  # maximum of a budget with four digits
+LEAST_BUDGET = Decimal("0.0001")  # the smallest amount that a budget with four decimals can hold
 
 
 def _advance(found: PromptSearch) -> None:
@@ -99,6 +99,7 @@ def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bo
 def _repeat(search: PromptSearch, run: Run) -> None:
     """Repeat failed calls, once, before the stage is ranked."""
     search.step = Step.REPEAT
+    # A savepoint: after an error the search can still store why it stopped.
     try:
         with transaction.atomic():
             retry_failed(run=run)
@@ -161,6 +162,7 @@ def _choose(search: PromptSearch) -> None:
     best.is_chosen = True
     best.save(update_fields=["is_chosen"])
     reveal_candidate(best, search.created_by)
+    # The best of many looks better than it is, and only documents held out show its worth.
     _begin(search, Step.HELD_OUT)
 
 
@@ -169,6 +171,7 @@ def _errors_of_best(search: PromptSearch) -> list[Case]:
     best = _best(search)
     # If no candidate is better, the unchanged judge's own errors are the material.
     judge = best.candidate if best and best.candidate else search.judge
+    # From documents for teaching alone: no rating of a selecting document may reach a prompt.
     cases = cases_of(judge, search.dimension, Part.TEACH)
     return [case for case in most_different(cases) if abs(case.error) >= FAR]
 
@@ -184,6 +187,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     best = _best(search)
     assert search.judge.template is not None
     prompt = best.text if best else search.judge.template.text_about(frozen.id)
+    # The drafting model sees what was tried, so it does not draft it again.
     parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
     tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
     # A request can show a few errors at once; only more than that need clusters.
@@ -243,6 +247,7 @@ def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
         _stop(search, error.message)
         return
     asked = search.candidates.filter(dropped_after__isnull=True).count()
+    # A later round has few candidates, so it is one stage on all documents.
     search.stages = [*search.stages, [asked, len(search.documents)]]
     search.round += 1
     _begin(search, Step.SELECT)
@@ -285,6 +290,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     judges += [each.candidate for each in asked if each.candidate]
     scope = Scope(judges, [search.dimension.key], chosen=documents)
     run = plan_run(project=project, scope=scope, by=search.created_by, budget=left)
+    # The budget of a search covers all of its runs.
     search.runs.add(run)
     search.run = start_run(run=run)
     save_progress(search)
@@ -320,6 +326,7 @@ def _stop(search: PromptSearch, reason: str) -> None:
 
 def save_progress(search: PromptSearch) -> None:
     """Store the progress of a search and release it for the next worker."""
+    # The step succeeded, so the next one has all its attempts.
     search.lease, search.attempts, search.touched_at = None, 0, timezone.now()
     fields = (
         *("status", "reason", "stage", "stages", "step", "round", "run", "budget"),

@@ -133,6 +133,7 @@ def alignment_write(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show a drafting with its progress and cost; a POST starts or discards it."""
+    # Readers see the progress; only admins who do not rate may act on it.
     access = project_for_reader if request.method == "GET" else project_for_routing
     drafting = drafting_in(access(request.user, slug), pk)
     form = StartForm(request.POST if request.method == "POST" else None)
@@ -218,6 +219,7 @@ def _address(project: Project, judge: Judge, dimension: Dimension) -> str:
     return f"{reverse('alignment', args=[project.slug])}?{query}"
 
 
+# A form without fields is valid for any request, as a dismissal has no input.
 _FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Form, "send": SendForm}
 
 
@@ -286,6 +288,7 @@ def experiment_new(request: Request, slug: str) -> HttpResponse:
         return redirect("results_page", slug, "experiments")
     project = project_for_admin(request.user, slug)
     form, plan = ExperimentForm(request.POST, project=project), None
+    # The status of an invalid form; a preview replaces it.
     remarks, status = list[str](), 422
     try:
         if form.is_valid():

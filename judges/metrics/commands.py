@@ -114,6 +114,7 @@ def compute_metrics(
         name = measure.name(references)
         own = MetricValue.objects.filter(metric__project=project, metric__name=name)
         there = set(own.values_list("item", flat=True))
+        # Without a lock, because measuring many outputs takes long.
         values = {
             item: value
             for item, each in texts.items()
@@ -137,6 +138,7 @@ def _write_measured(
     return len(found)
 
 
+# Without a savepoint: an error here ends the caller's transaction, too.
 @transaction.atomic(savepoint=False)
 def computed_metric(project: Project, name: str, source: str) -> Metric:
     """Return a metric that is made where it is missing. Locks the project.
@@ -199,6 +201,7 @@ def items_without_perplexity(judge: Judge, *, of_documents: bool = False) -> Que
 
 def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
     measured = DOCUMENT_PERPLEXITY if of_documents else "Perplexity"
+    # A model's name can be longer than the column.
     return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
 
 
@@ -235,6 +238,7 @@ def measure_perplexities(
             for text, pk in rows:
                 texts.setdefault(text, []).append(pk)
             for own in texts.values():
+                # Several outputs of one call share their document, so the first one is enough.
                 item = Item.objects.select_related("document", "system").get(pk=own[0])
                 name = item.document.key
                 if not of_documents and item.system:
@@ -258,6 +262,7 @@ def measure_perplexities(
                     problem = gettext("The text is one token, which has none before it.")
                 elif found.perplexity is None:
                     problem = gettext("The text is so unlikely that its perplexity is no finite number.")
+                # The call requests no output, so its input alone costs.
                 yield new, prices.cost(found.input_tokens, 0, None), problem and f"{name}: {problem}"
     # Values stored before an error are in the audit log, too.
     finally:

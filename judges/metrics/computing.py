@@ -57,6 +57,7 @@ def count_words(text: str) -> int:
 def _compression(texts: MetricTexts) -> float | None:
     """Return the ratio of the document's words to the output's (Grusky and others 2018, equation 3)."""
     words = count_words(texts.text)
+    # An empty output has no ratio, so it is a gap and no 0.
     return count_words(texts.document) / words if words else None
 
 

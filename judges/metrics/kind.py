@@ -29,6 +29,7 @@ class MetricMappingForm(ColumnsForm):
         return guess_metric_mapping(records, upload.project.dimensions.values_list("name", flat=True))
 
     def meanings(self, upload: DataImport) -> list[tuple[str, Any]]:
+        # The meanings are the same for every file.
         del upload
         return [
             (METRIC, _("a metric")),

@@ -67,6 +67,7 @@ class MetricCheck:
 
     def __init__(self, project: Project) -> None:
         self.catalogue = Catalogue(project)
+        # Files number documents in the order of their import, which is that of the ids.
         keys = Document.objects.filter(project=project).order_by("pk").values_list("key", flat=True)
         self.documents: Sequence[str] = list(keys)
         self.made, self.already_there = MetricCounts(), MetricCounts()
@@ -83,6 +84,7 @@ class MetricCheck:
                         limit=NAME_LIMIT
                     )
                     raise RefusedFieldError(name[:40], reason, name)
+                # For an unknown metric this is `None`, which matches no row.
                 values = MetricValue.objects.filter(metric=self._metrics.get(name))
                 self._values[name] = dict(values.values_list("item", "value"))
                 if name in self._metrics:

@@ -79,6 +79,7 @@ def guess_metric_mapping(records: Sequence[Record], dimensions: Iterable[str] = 
     system = found["system"]
     people = {*found.values(), *(name for name in columns if _plain(name) in set(map(_plain, dimensions)))}
     metrics = [name for name in columns if name not in people and _holds(records, name, system=system)]
+    # A key is enough, and a number next to it could mean another document.
     number = "" if found["document"] else found["number"]
     return MetricMapping(found["document"], number, system, tuple(metrics))
 
@@ -116,6 +117,7 @@ def number_in(cell: object, name: str) -> Number:
         return None
     # Infinity marks all that is no number, and is rejected below, as is a written one.
     try:
+        # A decimal comma is accepted, and `float` would read True as 1.
         number = float(str(cell).strip().replace(",", ".")) if not isinstance(cell, bool) else math.inf
     except ValueError:
         number = math.inf
@@ -195,4 +197,5 @@ def _holds(records: Sequence[Record], name: str, *, system: str) -> bool:
 
 
 def _plain(name: str) -> str:
+    # Files and projects write one name with other capitals and spaces.
     return "".join(name.casefold().split())

@@ -21,6 +21,7 @@ def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResp
     template = "judges/results/unit.html#said" if request.htmx else "judges/results/unit.html"
     given = Judgment.objects.filter(
         judge__project=project,
+        # Without candidates of searches and drift checks: judgments have no manager that hides them.
         **OF_PROJECT,
         item=item,
         dimension__key=key,

@@ -268,6 +268,7 @@ class PolicyStep(ApiView):
             follow_proposal(policy=policy, by=by, shown=shown)
         else:
             withdraw_policy(policy=policy, by=by)
+        # The commands changed a locked copy of the row.
         return _detail(policy_in(policy.project, pk))
 
 
@@ -435,6 +436,7 @@ class CertificatePreview(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Show the plan of a sample without sampling."""
         project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
+        # Both operations accept one input, so a client can send the body of its preview on.
         sent.pop("shown", None)
         return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)
 

@@ -138,6 +138,7 @@ class RatedJudges:
             self.losses,
             self.documents,
             risks,
+            # Closeness and steadiness of different judges have no common unit.
             comparable=False,
             generator=Stream(project.seed).of("forecast of routes", self.dimension.key),
         )
@@ -167,6 +168,7 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     material = material_of(project, round, guideline_at(project, round))
     stages = [stage_of(judge, measured) for judge in judges]
     samples = samples_of([each for stage, _ in stages for each in stage.judges], material)
+    # Certificates need an order of the values.
     scales = [one for one in material.dimensions if not one.is_named]
     units = [_rated_units(stages, material, samples, one, loss) for one in scales]
     rated = [each for each in units if each is not None]
@@ -200,6 +202,7 @@ def _rated_units(
     scores = [each.scores for each in evidence]
     usable = ~np.isnan(scores[0].human_means)
     for each in scores:
+        # All routes are compared on the same units.
         usable &= ~np.isnan(each.judge)
     if not usable.any():
         return None
@@ -233,6 +236,7 @@ def _costs(project: Project, stages: Sequence[JudgeStage], wage: float) -> UnitC
         # The pair has no known cost if one of its judges has no price.
         calls[stage.judge.pk] = sum(known) if len(known) == len(prices) else None
     seconds = median_seconds(project)
+    # All raters of a unit take their time.
     return UnitCosts(calls, None if seconds is None else seconds * project.raters_per_item, wage)
 
 
@@ -249,6 +253,7 @@ def _option(
     people, wrong, reached = 0.0, 0.0, np.zeros(len(stages))
     for each in rated:
         found = each.select_stages(stages).forecast(project, [risk])
+        # Too few documents for a forecast, so people rate the whole dimension.
         if found is None:
             people += each.units
             continue
@@ -267,6 +272,7 @@ def _options(
     project: Project, judges: Sequence[Judge], rated: Sequence[RatedJudges], costs: UnitCosts, risk: float
 ) -> Iterator[RouteOption]:
     units = float(sum(each.units for each in rated))
+    # People's values are the standard here, so none of theirs counts as wrong.
     yield RouteOption(gettext("People alone"), {}, units, 0.0, 0.0)
     for index, judge in enumerate(judges):
         name = gettext("{judge}, then people").format(judge=judge.name)
@@ -302,6 +308,7 @@ def _find_indicator_option(
         losses = loss(own.judge, own.human_means)
         kept = errors = 0.0  # shares of the units, at the r that keeps most within the risk
         for level in np.unique(levels[~np.isnan(levels)]):
+            # r lies just below this level, so systems with exactly this R stay.
             stay = levels[own.systems] >= level
             wrong_ones = losses[stay & ~np.isnan(losses)]
             if len(wrong_ones) and wrong_ones.mean() <= risk and stay.mean() > kept:

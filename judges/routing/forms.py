@@ -100,6 +100,7 @@ class CalibrationForm(forms.Form):
         self, entered: Mapping[str, Any] | None, *, project: Project, judges: list[Judge], **options: Any
     ) -> None:
         super().__init__(entered, **options)
+        # A form needs a queryset, and `judges` is a list.
         measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges], archived_at=None)
         for name in ("judge", "other"):
             offer(self, name, measured.order_by("name").select_related("endpoint", "template"))
@@ -138,6 +139,7 @@ class CalibrationForm(forms.Form):
 
     def spec(self) -> CalibrationSpec:
         data = dict(self.cleaned_data)
+        # Another loss uses no cut, and `check_spec` rejects one; the form may still send it.
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
         chosen = [(data.pop(f"judge_{number}"), data.pop(f"other_{number}")) for number in FURTHER_STAGES]
@@ -145,6 +147,7 @@ class CalibrationForm(forms.Form):
 
 
 for _number in FURTHER_STAGES:
+    # A class body cannot declare fields under computed names.
     CalibrationForm.base_fields |= {
         f"judge_{_number}": forms.ModelChoiceField(
             Judge.objects.none(),
@@ -312,6 +315,7 @@ def usual_values(project: Project) -> dict[str, Any]:
 
 def unused_name(project: Project) -> str:
     names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
+    # People may have taken a number as a name of their own.
     number = len(names) + 1
     while f"Policy {number}" in names:
         number += 1

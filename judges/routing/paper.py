@@ -66,6 +66,7 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
             chosen = result_of(project, "trust", {"judge": str(judge.pk)}).chosen
             if trust := trust_in(project, judge, chosen):
                 trusts[judge.name] = trust
+    # Some judges compare pairs, and some have unreadable replies only.
     unscored = sorted({judge.name for judge in judges} - {judge.name for judge in measured})
     return [
         PaperPart(
@@ -141,6 +142,7 @@ def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
     table = page.kept.table("alphas") if page.kept else None
     if table is None:
         return
+    # A row has judge, dimension, alpha among people and alpha with the judge.
     cells = {(row[1].value, row[0].value): (row[1], row[3]) for row in table.rows}
     dimensions, names = (list(dict.fromkeys(key[index] for key in cells)) for index in (0, 1))
     rows = []

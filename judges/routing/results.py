@@ -202,6 +202,7 @@ def uses_in_words(verdict: JudgeVerdict) -> str:
         for each in verdict.granted
     ]
     found = "; ".join(named) if named else gettext("none shown")
+    # Not `capitalize`, which also lowers the letters of names.
     return found[0].upper() + found[1:]
 
 
@@ -324,6 +325,7 @@ def _controls(each: TrustEvidence) -> tuple[Cell, str]:
 
 def version_of_trust(project: Project) -> Sequence[object]:
     """Return a version that changes with a judge, a rating, a certificate or a policy."""
+    # A certificate never changes once it is computed, so the status is enough.
     computed = Calibration.objects.filter(project=project).order_by("pk")
     routed = RoutingPolicy.objects.filter(project=project).order_by("pk")
     return [
@@ -433,6 +435,7 @@ def _row_of_judge(
         Cell(float(cost))
         if cost is not None
         else Cell(reason=gettext("No answer of this judge has a price.")),
+        # A judge takes no time of people.
         Cell(0.0),
     ]
 

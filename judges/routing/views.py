@@ -174,6 +174,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     acting = request.method == "POST"
     project = project_for_routing(request.user, slug) if acting else project_for_reader(request.user, slug)
     policy = policy_in(project, pk)
+    # A researcher sees the effect of a draft without its form.
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _edit_policy(request, project, policy)
     context = _effect_context(project, policy, lambda _preview: policy)
@@ -184,6 +185,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
         "state": state,
         "verdict": state.verdict if state else plan and plan.verdict,
     }
+    # A closed round takes no more assignments, so there is nothing to propose.
     if plan and state and plan.round and plan.round.is_open and not plan.refusal:
         context["proposal"] = proposal_of(policy, plan, state.verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
@@ -201,6 +203,7 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
             return redirect("run", slug, ask_waiting_judges(project=project, waiting=waiting, by=by).pk)
         if step == "route":
             form = policy_form(project, policy, request.POST)
+            # The page sends its settings along, because the digest is about the plan of these.
             if policy.status == DRAFT and form.is_valid():
                 budget = form.cleaned_data.get("budget")
                 spec = fit_budget(project, form.spec(), budget, policy=policy)
@@ -279,6 +282,7 @@ def _render_form(
     request: Request, project: Project, name: str, context: dict[str, Any], status: int
 ) -> HttpResponse:
     """Render a form with the plan of its input, as a page or for htmx the plan alone."""
+    # An error of a command has a status of its own already.
     status = 422 if context["form"].errors and status == 200 else status
     template = f"judges/routing/{name}.html{'#preview' if request.htmx else ''}"
     return render_judges(request, project, template, context, status=status)

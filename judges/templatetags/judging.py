@@ -20,6 +20,7 @@ def money(amount: Decimal | None) -> str:
         return UNKNOWN
     if amount == 0 or amount >= Decimal("0.1"):
         return f"{intcomma(f'{amount:.2f}')} {settings.CURRENCY}"
+    # `adjusted` is the exponent of the first digit, so two significant digits remain.
     return f"{amount:.{1 - amount.adjusted()}f} {settings.CURRENCY}"
 
 
@@ -32,6 +33,7 @@ def currency() -> str:
 @register.filter
 def price(amount: Decimal | None) -> str:
     """Return a price without needless zeros."""
+    # `normalize` may return an exponent, as 1E+1, which `f` writes out.
     return UNKNOWN if amount is None else f"{amount.normalize():f}"
 
 

@@ -13,6 +13,7 @@ class DevelopmentDocument(models.Model):
         TEACH = "teach", _("teach")
         SELECT = "select", _("select")
 
+    # A judge gains alpha on documents that its prompt quotes, so no part serves both purposes.
     part = models.CharField(
         max_length=6,
         choices=Part.choices,
@@ -20,6 +21,7 @@ class DevelopmentDocument(models.Model):
         db_default=Part.TEACH,
         help_text="Teach: examples and errors come from it. Select: candidates are ranked on it.",
     )
+    # One row at most, so that no document is in two parts.
     document = models.OneToOneField("annotate.Document", models.CASCADE, related_name="development")
     drawn_at = models.DateTimeField(default=timezone.now)
 
@@ -105,6 +107,7 @@ class PromptSearch(models.Model):
         default=list, help_text="How many candidates each stage asks about how many documents."
     )
     stage = models.PositiveSmallIntegerField(default=0, help_text="The stage under way.")
+    # With `db_default`, because the previous version writes rows without these during an upgrade.
     step = models.CharField(max_length=8, choices=Step.choices, default=Step.SELECT, db_default=Step.SELECT)
     round = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="The round under way.")
     rounds = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="At the most.")
@@ -173,7 +176,9 @@ class Proposal(models.Model):
     items = models.ManyToManyField("annotate.Item", related_name="+", help_text="The units it comes from.")
     drafting = models.ForeignKey(Drafting, models.SET_NULL, null=True, related_name="proposals")
     request = models.TextField(blank=True, help_text="What the model is asked that drafts it.")
+    # A worker that dies during a call leaves this mark, and the next one counts the call as spent.
     is_in_flight = models.BooleanField(default=False, help_text="Whether the model is asked just now.")
+    # Stored before it is read, so that another attempt pays nothing.
     reply = models.TextField(  # noqa: DJ001 - an empty reply is one
         null=True, help_text="The reply of the model; null: none yet."
     )
@@ -238,6 +243,7 @@ class DriftWatch(models.Model):
     """
 
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="watches")
+    # Chosen without regard to values: noise alone moves extreme values towards the middle.
     units = models.JSONField(help_text="Ids of items by the id of the dimension.")
     days = models.PositiveSmallIntegerField(help_text="From one check to the next.")
     budget = models.DecimalField(

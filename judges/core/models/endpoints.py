@@ -18,6 +18,7 @@ class Endpoint(models.Model):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=300)
+    # With `db_default`, because the previous version writes rows without it during an upgrade.
     dialect = models.CharField(
         max_length=9, choices=Dialect.choices, default=Dialect.OPENAI, db_default=Dialect.OPENAI
     )
@@ -56,12 +57,14 @@ class Endpoint(models.Model):
     samples_in_one_call = models.BooleanField(
         default=False, help_text="Whether all samples of a judgment are asked for in one call (n)."
     )
+    # A time, because a number of failures measures the calls in flight.
     patience_minutes = models.PositiveSmallIntegerField(
         default=15, help_text="Minutes without an answer after which its runs stop."
     )
     resume_hours = models.PositiveSmallIntegerField(
         default=24, help_text="Hours in which runs that stopped for it resume by themselves; 0: never."
     )
+    # The silence is stored with the server, so that all workers and runs see one outage.
     unanswered_since = models.DateTimeField(
         null=True, help_text="The first failed call since its last answer; empty while it answers."
     )
@@ -75,6 +78,7 @@ class Endpoint(models.Model):
     resting_until = models.DateTimeField(
         null=True, blank=True, help_text="Until when the server asked everyone to wait."
     )
+    # The window is stored, so that the next worker continues it and exceeds no limit.
     window_began_at = models.DateTimeField(null=True, blank=True)
     window_requests = models.PositiveIntegerField(default=0)
     window_tokens = models.PositiveIntegerField(default=0)
@@ -104,6 +108,7 @@ class Endpoint(models.Model):
                 name="limits_allow_something",
             ),
             models.CheckConstraint(
+                # An admin chooses the server: no other secret of the host may be sent there.
                 condition=Q(key_variable="") | Q(key_variable__endswith="_API_KEY"),
                 name="only_variables_of_keys_are_sent",
             ),
@@ -135,6 +140,7 @@ class ModelPrice(models.Model):
         blank=True,
         help_text="What the batch interface leaves of a price; empty: half.",
     )
+    # The setting can change, and the price would then have another meaning.
     currency = models.CharField(max_length=3, help_text="The installation's when it was entered.")
     as_of = models.DateField(help_text="When somebody last looked the prices up.")
 
@@ -158,9 +164,11 @@ class EndpointKey(models.Model):
     """The encrypted key of an endpoint, with the only server that may receive it."""
 
     endpoint = models.OneToOneField("judges.Endpoint", models.CASCADE, related_name="entered_key")
+    # An admin can change the URL, and the key must not follow it to another server.
     origin = models.CharField(
         max_length=300, help_text="Scheme, host and port of the address for which it was entered."
     )
+    # Endpoint and origin are encrypted with the key, and compared at each use.
     encrypted = models.TextField()
     ends_with = models.CharField(max_length=4, blank=True)
     entered_at = models.DateTimeField()
@@ -183,6 +191,7 @@ class ModelPace(models.Model):
 
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="paces")
     model = models.CharField(max_length=120)
+    # Stored, so that the next worker of the endpoint keeps the pace.
     slowed_at = models.DateTimeField()
     resumes_at = models.DateTimeField()
     rate = models.FloatField(null=True, help_text="Calls a second that it answered before; empty: none.")

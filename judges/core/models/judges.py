@@ -14,6 +14,7 @@ from judges.methods.scales import OwnScale
 from judges.methods.several import rotate
 
 Kept = TypeVar("Kept", bound=models.Model)
+# Judgments have no hiding manager, because runs, budgets and leases need all rows.
 OF_PROJECT = {"judge__tried_by": None, "judge__rechecks": None}
 """The filter of judgments that leaves out those of hidden judges."""
 
@@ -39,6 +40,7 @@ class PromptTemplate(models.Model):
     wordings = models.JSONField(
         default=dict, help_text="Texts of dimensions with a wording of their own, by the dimension's id."
     )
+    # RE2 runs it, in linear time: Python's expressions can take years on a short reply.
     pattern = models.TextField(
         blank=True,
         help_text="A regular expression whose last match holds the answer; empty: Concord's own rules.",
@@ -53,6 +55,7 @@ class PromptTemplate(models.Model):
         help_text="The search that tries it; null: a version of the project.",
     )
 
+    # A page that forgets the candidates shows too little, which tests notice, and never too much.
     objects = WithoutCandidates["PromptTemplate"]()
     with_candidates: models.Manager["PromptTemplate"] = models.Manager()
 
@@ -70,6 +73,7 @@ class PromptTemplate(models.Model):
 
     def text_about(self, dimension: int) -> str:
         """Return the dimension's wording, or the common prompt if it has none."""
+        # Keys of JSON objects are text.
         text: str = self.wordings.get(str(dimension), self.text)
         return text
 
@@ -110,6 +114,7 @@ class Judge(models.Model):
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="judges")
     name = models.CharField(max_length=80)
+    # Imported judges and panels call no model, so they have no endpoint.
     endpoint = models.ForeignKey("judges.Endpoint", models.PROTECT, related_name="judges", null=True)
     model = models.CharField(max_length=120)
     method = models.CharField(max_length=20, help_text="A key of judges.methods.METHODS.")
@@ -128,6 +133,7 @@ class Judge(models.Model):
     )
     score_from = models.CharField(max_length=13, choices=ScoreFrom.choices, default=ScoreFrom.TEXT)
     structured = models.BooleanField(default=False, help_text="Ask for JSON of a given shape.")
+    # With `db_default`, because the previous version writes rows without it during an upgrade.
     asks_again = models.BooleanField(
         default=False,
         db_default=False,
@@ -160,6 +166,7 @@ class Judge(models.Model):
     )
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Judgments and results refer to a judge, so it is kept.
     archived_at = models.DateTimeField(null=True, help_text="Archived: not offered, not asked, and kept.")
     tried_by = models.ForeignKey(
         "judges.PromptSearch",
@@ -176,6 +183,7 @@ class Judge(models.Model):
         help_text="The check of a watch that asks with this copy of a judge; null: a judge of the project.",
     )
 
+    # Code that calls judges or stores their judgments uses `with_candidates`.
     objects = JudgesOfProject()
     with_candidates: models.Manager["Judge"] = models.Manager()
 
@@ -278,6 +286,7 @@ class Panel(models.Model):
 
     judge = models.OneToOneField("judges.Judge", models.CASCADE, related_name="panel")
     rule = models.CharField(max_length=8, choices=Rule.choices)
+    # A panel has no values on these documents, where they would look better than they are.
     development_share = models.FloatField(
         null=True, help_text="The share of documents that weights are learned from, and that have no values."
     )
@@ -289,12 +298,14 @@ class Panel(models.Model):
     weights = models.JSONField(
         default=dict, help_text="By key of a dimension: weights in the order of members, intercept, units."
     )
+    # A digest, because judgments and ratings can change without a time that covers both.
     based_on = models.CharField(max_length=64, blank=True, help_text="Digest of what it was computed from.")
     computed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
+                # At 0 the weights have nothing to learn from, and at 1 no document is left to judge.
                 condition=Q(rule="weights", development_share__gt=0, development_share__lt=1)
                 | (~Q(rule="weights") & Q(development_share__isnull=True)),
                 name="only_weights_have_a_development_sample",

@@ -24,6 +24,7 @@ class DocumentUnits(models.Model):
 class Metric(models.Model):
     """A measure of outputs, such as ROUGE or a length; it has one value per item for all dimensions."""
 
+    # A metric is no judge: it would be repeated by dimension, and rejected off the scale.
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="metrics")
     name = models.CharField(max_length=120)
     source = models.TextField(help_text="The file it was imported from, or how it was computed here.")

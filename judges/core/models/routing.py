@@ -47,8 +47,11 @@ class Calibration(models.Model):
     fitting = models.PositiveIntegerField(
         default=0, help_text="Units of each dimension that fit the error model."
     )
+    # Stored before a rating is read: thresholds that ratings choose would void the guarantee.
     grids = models.JSONField(help_text="By dimension key the thresholds; none where a model gives them.")
+    # A copy of the settings, because judges and their prompts can change after the sampling.
     bound = models.JSONField()
+    # The sample and the shuffled control follow from it, so both can be computed again.
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.DRAWN)
     opened_round = models.BooleanField(default=False, help_text="Whether Round I was opened for it.")
@@ -82,6 +85,7 @@ class Calibration(models.Model):
                 name="only_sides_have_a_cut",
             ),
             models.CheckConstraint(
+                # Closeness is the distance between the values of two judges.
                 condition=~Q(confidence="closeness") | Q(other__isnull=False),
                 name="closeness_needs_two_judges",
             ),
@@ -98,6 +102,7 @@ class Calibration(models.Model):
     @property
     def origin(self) -> str:
         """The origin recorded in the assignments that it requested."""
+        # A text, because `annotate` has the assignments and knows no tables of judges.
         return f"calibration {self.pk}"
 
 
@@ -117,6 +122,7 @@ class CalibrationStage(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint("calibration", "position", name="one_stage_at_a_position"),
+            # A judge that leaves a unit undecided would leave it again at a later stage.
             models.UniqueConstraint("calibration", "judge", name="a_judge_is_one_stage"),
             models.CheckConstraint(condition=Q(position__gte=2), name="further_stages_begin_with_two"),
         ]
@@ -150,11 +156,14 @@ class Certificate(models.Model):
     accepted = models.PositiveIntegerField(null=True)
     errors = models.PositiveIntegerField(null=True)
     upper_bound = models.FloatField(null=True, help_text="On the share of errors among the kept units.")
+    # The bound covers rated units, too, so the units without a rating may be worse.
     risk_of_unrated = models.FloatField(null=True)
     more_ratings = models.PositiveIntegerField(null=True)
     more_reason = models.TextField(blank=True)
     steps = models.JSONField()
+    # A certificate that a control passes as well says little about this judge.
     controls = models.JSONField()
+    # A risk below it demands more of the judge than people reach among themselves.
     ceiling = models.FloatField(null=True)
     ceiling_units = models.PositiveIntegerField()
     ceiling_reason = models.TextField(blank=True)
@@ -164,6 +173,7 @@ class Certificate(models.Model):
         constraints = [
             models.UniqueConstraint("calibration", "dimension", name="one_certificate_per_dimension"),
             models.CheckConstraint(
+                # Either a threshold with its bound, or a reason and no kept unit.
                 condition=Q(threshold__isnull=False, reason="", upper_bound__isnull=False)
                 | Q(threshold__isnull=True, reason__gt="", kept=0),
                 name="abstentions_say_why",
@@ -252,10 +262,12 @@ class RoutingPolicy(models.Model):
         null=True, help_text="r, for every dimension that has none of its own; none by certificates."
     )
     thresholds = models.JSONField(default=dict, help_text="Dimension keys with an r of their own.")
+    # Over 100 items R is known to about ±0.2, so near r the estimate itself is a coin toss.
     decided_by = models.CharField(max_length=11, choices=DecidedBy.choices, default=DecidedBy.LOWER_BOUND)
     confidence_level = models.FloatField(default=0.95)
     audit = models.CharField(max_length=6, choices=Audit.choices, default=Audit.RANDOM)
     audit_share = models.FloatField(default=0.05)
+    # With fewer ratings, intervals cover less than they state (docs/reference/statistics.md).
     audit_least = models.PositiveIntegerField(
         default=LEAST_RATINGS,
         help_text="Audited units of each system on a dimension at least, or all that stay; 0: by share only.",
@@ -277,6 +289,7 @@ class RoutingPolicy(models.Model):
         verbose_name_plural = "routing policies"
         constraints = [
             models.UniqueConstraint("project", "name", name="policy_name_once_in_project"),
+            # Two policies could send a unit to people and leave it to a judge at once.
             models.UniqueConstraint(
                 "project", condition=Q(status="routed"), name="one_policy_routes_a_project"
             ),
@@ -288,6 +301,7 @@ class RoutingPolicy(models.Model):
                 | Q(rule="certificate", calibration__isnull=False, threshold__isnull=True, audit="random"),
                 name="a_policy_follows_r_or_certificates",
             ),
+            # Estimates weigh units by 1 / probability, so no unit may have a probability of 0.
             models.CheckConstraint(
                 condition=Q(audit_share__gt=0, audit_share__lte=1), name="nothing_is_never_drawn"
             ),
@@ -343,6 +357,7 @@ class RoutedUnit(models.Model):
         constraints = [
             models.UniqueConstraint("policy", "item", "dimension", name="a_policy_routes_a_unit_once"),
             models.CheckConstraint(
+                # Only the audit is a sample: all other routed units reach people with certainty.
                 condition=Q(why="audit", inclusion_probability__gt=0, inclusion_probability__lte=1)
                 | (~Q(why="audit") & Q(inclusion_probability=1)),
                 name="routed_units_are_certain_audited_ones_drawn",
@@ -382,6 +397,7 @@ class StoppedStage(models.Model):
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_stages")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    # The audit ends once people have the units, so the reason cannot be computed again.
     reason = models.TextField()
     at = models.DateTimeField(auto_now_add=True)
 
@@ -415,11 +431,13 @@ class CalibrationUnit(models.Model):
     calibration's error model, and does not calibrate.
     """
 
+    # Ratings that helped to choose r cannot show how accurate the judge is under it.
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, null=True, related_name="calibration_units")
     calibration = models.ForeignKey("judges.Calibration", models.CASCADE, null=True, related_name="units")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
     fits = models.BooleanField(default=False)
+    # Null for a policy, whose units had ratings already and were not sampled.
     inclusion_probability = models.FloatField(null=True, help_text="That a calibration drew it.")
 
     class Meta:

@@ -36,6 +36,7 @@ class Run(MailedRow):
     OVER = (Status.CANCELLED, Status.FINISHED)
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="runs")
+    # One frozen version for the whole run, also if the wording changes meanwhile.
     guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="runs")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
     via = models.CharField(max_length=5, choices=Via.choices, default=Via.CALLS)
@@ -71,15 +72,18 @@ class Run(MailedRow):
         null=True,
         help_text="The last judgment for which a stored answer was looked up; empty: none has to be.",
     )
+    # Otherwise a parameter that a model rejects would fail once for each judgment.
     untried_judges = models.JSONField(
         null=True, help_text="Ids of judges that are asked one judgment alone until one is answered."
     )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    # Eight decimals, since a single call can cost less than the smallest step of a budget.
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     reused = models.PositiveIntegerField(default=0, help_text="Judgments that took over a stored answer.")
     reused_cost = models.DecimalField(
         max_digits=14, decimal_places=8, default=0, help_text="What the calls behind these answers had cost."
     )
+    # An unknown cost is counted, so that the sum does not treat it as 0.
     reused_cost_unknown = models.PositiveIntegerField(
         default=0, help_text="How many of these answers had a cost that is unknown."
     )
@@ -128,6 +132,7 @@ class Run(MailedRow):
         """The reason why the cache saving is undefined; empty if it is defined."""
         if self.cached_tokens is None:
             return gettext("No server has said how many input tokens it had cached.")
+        # One part with a price is enough for a saving, which is then a lower bound.
         if self.cached_tokens and self.cached_tokens == self.cached_tokens_unpriced:
             return gettext("The endpoint has no price of cached input tokens.")
         return ""
@@ -153,6 +158,7 @@ class Judgment(models.Model):
         TOO_LONG = "too_long", _("too long for the model")
         REJECTED = "rejected", _("the server rejects the judge's requests")
 
+    # Imported judgments and values of panels come from no run.
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
@@ -162,9 +168,11 @@ class Judgment(models.Model):
     )
     sample = models.PositiveSmallIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PLANNED)
+    # Only the owner of this lease can write an outcome.
     lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # On the judge's own scale if it has one; see `mapped_value`.
     value = models.FloatField(null=True)
     data = models.JSONField(
         null=True,
@@ -181,6 +189,7 @@ class Judgment(models.Model):
         max_length=64, blank=True, help_text="SHA-256 of the messages, see judges.runs.asking."
     )
     messages = models.JSONField(null=True, help_text="As sent, where the run keeps them.")
+    # Calls of one judgment share its row, so leases, budgets and batches treat it as any other.
     steps = models.JSONField(
         default=list,
         help_text="Where its method takes several calls: those that are answered but the last, each with "
@@ -191,6 +200,7 @@ class Judgment(models.Model):
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
     )
+    # By answer and not by token: a confidence needs no more, and that takes some 60 bytes.
     log_probabilities = models.JSONField(
         null=True,
         help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
@@ -204,6 +214,7 @@ class Judgment(models.Model):
     output_tokens = models.PositiveIntegerField(null=True)
     cached_tokens = models.PositiveIntegerField(null=True, help_text="Of the input tokens.")
     reasoning_tokens = models.PositiveIntegerField(null=True, help_text="Of the output tokens.")
+    # Null is an unknown cost, as without a price; 0 is a free call.
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     seconds = models.FloatField(null=True)
     answered_at = models.DateTimeField(null=True)
@@ -239,6 +250,7 @@ class Judgment(models.Model):
                 name="one_judgment_per_pair_and_sample",
             ),
             models.CheckConstraint(
+                # Status and value agree in every row, so statistics may filter by either.
                 condition=Q(status="done", value__isnull=False) | (~Q(status="done") & Q(value__isnull=True)),
                 name="done_judgments_have_a_value",
             ),
@@ -290,6 +302,7 @@ class Judgment(models.Model):
                 name="judgments_without_value",
             ),
             models.Index(
+                # Only a judgment with a call of its own is a source, so copies never refer to copies.
                 "messages_hash",
                 condition=Q(status="done", reused_from__isnull=True),
                 name="judgments_reusable",
@@ -302,6 +315,7 @@ class Judgment(models.Model):
     @property
     def calls_made(self) -> int:
         """The number of calls made for it; steps known before needed no call."""
+        # `attempts` counts the calls of the current step only.
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
 
     @property
@@ -350,6 +364,7 @@ class JudgmentChange(models.Model):
     problem_before = models.CharField(max_length=9, choices=Judgment.Problem.choices, blank=True)
     status_after = models.CharField(max_length=10, choices=Judgment.Status.choices)
     value_after = models.FloatField(null=True)
+    # If the repeated call fails, the judgment gets this answer back.
     answer_before = models.JSONField(
         default=dict, help_text="The reply and all that was kept of its call, where it was asked again."
     )
@@ -358,6 +373,7 @@ class JudgmentChange(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
+                # A rule or a call explains itself; a person must give a reason.
                 condition=Q(kind__in=["read_again", "asked_again", "given_back"]) | Q(note__gt=""),
                 name="corrections_say_why",
             )
@@ -396,6 +412,7 @@ class Batch(models.Model):
     requests = models.PositiveIntegerField()
     completed = models.PositiveIntegerField(default=0, help_text="As the provider counts.")
     failed = models.PositiveIntegerField(default=0, help_text="As the provider counts.")
+    # A part of the run's budget is reserved for it while the batch is open.
     expected_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
@@ -415,6 +432,7 @@ class Batch(models.Model):
                 name="uploaded_batches_name_their_file",
             ),
             models.CheckConstraint(
+                # A worker that dies in `submitting` leaves open whether the provider has the batch.
                 condition=Q(status__in=["prepared", "uploaded", "submitting", "failed"])
                 | Q(provider_id__gt="", submitted_at__isnull=False),
                 name="submitted_batches_are_known_to_the_provider",
@@ -428,6 +446,7 @@ class Batch(models.Model):
                 condition=~Q(status="failed") | Q(reason__gt=""), name="failed_batches_say_why"
             ),
             models.CheckConstraint(
+                # A claim without an end would block the batch for ever after its worker died.
                 condition=Q(holder__isnull=True, held_until__isnull=True)
                 | Q(holder__isnull=False, held_until__isnull=False),
                 name="holding_a_batch_ends",
@@ -439,6 +458,7 @@ class Batch(models.Model):
                 name="a_batch_of_the_provider_once",
             ),
         ]
+        # Workers look for due batches every few seconds, and few batches are open.
         indexes = [
             models.Index(
                 "run", "due_at", condition=~Q(status__in=["collected", "failed"]), name="batches_open"

@@ -114,6 +114,7 @@ def write_drafting(
             dimension=dimension,
             kind=kind,
             status=Proposal.Status.DRAFTING,
+            # The column takes 200 characters.
             about=about[:200],
             drafting=drafting,
             request=request,
@@ -170,6 +171,7 @@ def discard_drafting(*, drafting: Drafting, by: User | None) -> None:
 
 def _lock(drafting: Drafting) -> Drafting:
     related = ("judge__project", "dimension", "drafter__endpoint")
+    # PostgreSQL cannot lock the outer join of the drafter's endpoint, which may be empty.
     return Drafting.objects.select_for_update(of=("self",)).select_related(*related).get(pk=drafting.pk)
 
 

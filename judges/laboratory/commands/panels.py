@@ -77,6 +77,7 @@ def change_panel(
     before = _facts(panel.judge.name, panel.rule, members_of(panel), panel.development_share)
     panel.judge.name = name
     panel.judge.save(update_fields=["name"])
+    # The digest does not cover the rule, so an empty one makes `compute_panel` write again.
     panel.rule, panel.development_share, panel.based_on = rule, share or development_share, ""
     panel.learns_from_parts = bool(share)
     panel.save(update_fields=["rule", "development_share", "learns_from_parts", "based_on"])

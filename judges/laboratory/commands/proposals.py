@@ -230,6 +230,7 @@ def send_to_raters(*, proposal: Proposal, note: str, by: User | None) -> None:
 
 
 def _lock(proposal: Proposal) -> Proposal:
+    # Callers lock the project before: one order of locks in all commands prevents deadlocks.
     proposals = Proposal.objects.select_for_update(of=("self",))
     return proposals.select_related("judge__template", "judge__endpoint", "dimension").get(pk=proposal.pk)
 
@@ -298,6 +299,7 @@ def add_candidates(search: PromptSearch, combined: Sequence[Combined]) -> list[P
             kind=Proposal.Kind.WORDING,
             status=Proposal.Status.TRIED,
             text=text,
+            # The column takes 200 characters.
             about=" + ".join(f"{each.get_kind_display()} {each.pk}" for each in parts)[:200],
             search=search,
         )

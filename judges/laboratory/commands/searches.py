@@ -64,6 +64,7 @@ def plan_search(
             stages=[[each.candidates, each.documents] for each in stages],
             documents=documents,
             rounds=rounds,
+            # One round drafts nothing.
             drafter=drafter if rounds > 1 else None,
             most_calls=most_calls,
             planned_calls=calls,
@@ -114,6 +115,7 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
     if search.status in _OVER:
         raise NotReadyError(gettext("This search is over; plan a new one."))
     if budget is not None:
+        # A search of one round has no drafter.
         for asked in filter(None, (search.judge, search.drafter)):
             refuse_budget(asked, budget)
         search.budget = budget

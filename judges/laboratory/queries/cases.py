@@ -76,6 +76,7 @@ def parts_of(project: Project) -> DocumentParts:
     """Return the split of the documents. Seven queries."""
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
+    # One document or more stays held out.
     most = min(len(free_documents(project)), documents - teach - select - 1)
     return DocumentParts(teach, select, documents, most, explain_in_use(project))
 
@@ -122,6 +123,7 @@ def learning_judges(project: Project) -> QuerySet[Judge]:
         for judge in usable_judges(project)
         if not (judge.asks_pairs or judge.asks_several or judge.asks_kinds)
     ]
+    # Methods are known in Python only, and forms need a queryset.
     return usable_judges(project).filter(pk__in=fitting)
 
 
@@ -255,6 +257,7 @@ def _reasons(raters: _Raters, dispute: Dispute | None, value: float) -> tuple[st
     found: list[str] = []
     if dispute:
         decisions = [each for each in dispute.events.all() if each.kind == DisputeEvent.Kind.ADJUDICATED]
+        # The last decision counts; the slice is empty without one.
         found += [each.note.strip() for each in decisions[-1:]]
         found += [each.text.strip() for each in dispute.posts.all() if each.author_id in winners]
     found += [comment for rater in sorted(winners) for comment in raters.wrote.get(rater, [])]

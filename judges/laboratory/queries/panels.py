@@ -113,6 +113,7 @@ def panel_figures(panel: Panel) -> PanelFigures:
     hashed = hashlib.sha256(material.items.tobytes())
     for each in found:
         hashed.update(each.dimension.key.encode())
+        # NaN has several bit patterns, so each gap gets the same number.
         hashed.update(np.round(np.nan_to_num(each.members, nan=-1e9), 9).tobytes())
         if panel.rule == Rule.WEIGHTS:
             hashed.update(repr(each.weights).encode())
@@ -165,5 +166,6 @@ def _values(
         return PanelValues(dimension, said, nothing, nothing, None, f"{dimension.name}: {learned.reason}")
     values = combine(said, panel.rule, learned)
     values[in_development] = np.nan  # weights were fitted there: values there would look better than they are
+    # Learned weights can lead beyond the ends of the scale.
     values = np.clip(values, dimension.scale_minimum, dimension.scale_maximum)
     return PanelValues(dimension, said, values, spread(said), learned)

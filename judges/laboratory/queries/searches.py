@@ -189,6 +189,7 @@ def _searches() -> QuerySet[PromptSearch]:
     )
     searches = PromptSearch.objects.select_related("judge__project", "dimension", "run", "drafter")
     searches = searches.prefetch_related(candidates, "draftings").order_by("-pk")
+    # Draftings are summed in Python: a second join would multiply the runs.
     return searches.annotate(paid=Sum("runs__spent"))
 
 
@@ -200,6 +201,7 @@ def _state(search: PromptSearch) -> SearchState:
 
 def spent_by(search: PromptSearch) -> Decimal:
     """Return the spending of a search's runs and draftings. Two queries."""
+    # Two queries, because a join of runs with draftings would count each several times.
     runs = search.runs.aggregate(spent=Sum("spent"))["spent"] or Decimal(0)
     return runs + (search.draftings.aggregate(spent=Sum("spent"))["spent"] or Decimal(0))
 

@@ -69,6 +69,7 @@ class _Candidate:
         learned, kept = _alpha(self.selecting), _alpha(self.held_out)
         if learned.value is None or kept.value is None or learned.value <= 0:
             return ""
+        # Without a p value a gain is not sure.
         p_value = self.held_out.adjusted.get("alpha", 1.0)
         if kept.value > 0 and p_value < SURE:
             return ""
@@ -77,10 +78,12 @@ class _Candidate:
 
 def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every version compared with its base, and other judges compared with the selected one."""
+    # This result compares documents for selecting, which all others exclude.
     material = material_of(project, last_round(project), with_development=True)
     selecting = is_in_part(project, material, Part.SELECT)
     candidates = _candidates(project, material, selecting)
     rows = [_row(each) for each in candidates]
+    # Only tested versions count as looks, because Holm corrects for these.
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
     table = Table("alignment", gettext("Versions"), _COLUMNS, rows, heads=3, says=says)
     learned = Section(gettext("Versions"), "" if candidates else str(_NONE), [table], "alignment")
@@ -111,6 +114,7 @@ def version_of_alignment(project: Project) -> Sequence[object]:
 
 
 def _used_proposals(project: Project) -> QuerySet[Proposal]:
+    # A candidate that its search did not choose stays hidden.
     return Proposal.objects.filter(judge__project=project, candidate__isnull=False, candidate__tried_by=None)
 
 

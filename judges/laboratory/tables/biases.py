@@ -165,6 +165,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     amounts = [each for each in scored if not each.dimension.is_named]
     page.add(kinds.SEVERITY, [_Row(_dimension(each), _severity(each)) for each in amounts])
     label = gettext("Slope on log length at equal quality")
+    # At equal quality: a judge with a narrow range errs more on better texts, which are often longer.
     page.add(kinds.LENGTH, _slopes(amounts, texts.log_length, "length", label))
     _add_familiarity(page, amounts, texts)
     page.add(kinds.FAMILY, [_Row(_dimension(each), [_family(each, texts)]) for each in amounts])
@@ -287,6 +288,7 @@ def _add_calls(
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
     # Judges with several dimensions in a call: agreement by the dimension's position in it.
     asked = [(each, own) for each in scored if (own := positions.get(each.dimension.id)) is not None]
+    # -1 makes no column if no call had several dimensions.
     most = int(max((np.nanmax(own.positions) for _, own in asked), default=-1)) + 1
     columns = [
         Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)

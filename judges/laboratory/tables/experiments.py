@@ -77,6 +77,7 @@ def effect_tables(
         )
         head = text(dimension.name, key=dimension.key)
         for effect in found:
+            # Scales and categories have other statistics, so each set of names has a table.
             names = tuple(effect.differences)
             rows.setdefault(names, []).append(
                 [head, _name(experiment, effect), *_cells(effect), _more(effect, costs), Cell(effect.items)]
@@ -372,6 +373,7 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
         [
             text(name, key=key),
             Cell(temperature),
+            # No judge has the id 0.
             *(cells.get((found.get(temperature, 0), key), nothing) for _, found in lines),
         ]
         for key, name in {each.dimension.key: each.dimension.name for each in scored}.items()
@@ -387,7 +389,9 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
 
 
 def _settings(judge: Judge) -> tuple[object, ...]:
+    # The name of the token limit changes no reply, and the reference is compared by its id.
     names = set(names_of_settings()) - {"temperature", "samples", "max_tokens_name", "reference"}
+    # Text, because lists have no hash.
     values = (str(getattr(judge, name)) for name in sorted(names))
     return judge.model, judge.endpoint_id, judge.template_id, judge.reference_id, *values
 
@@ -399,6 +403,7 @@ def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
         (first, second, compare_groups(first.scores, first.said.as_read, second.said.as_read, measure, level))
         for first, second in combinations(scored, 2)
         if first.dimension.key == second.dimension.key
+        # Two samples or more in each group.
         and min(first.samples.shape[1], second.samples.shape[1]) >= 2 * GROUPS
     ]
     if not pairs:

@@ -295,6 +295,7 @@ def _calibrate(each: Scored) -> tuple[ConfidenceCalibration, ConfidenceCalibrati
     """Return the calibration against people's mode, and within a point of their mean unless of names."""
     points = _points_of(each.dimension)
     modes, confidence = confidence_of_samples(bin_values(each.samples, points), points)
+    # In the same bins as the samples, so that both have the same possible modes.
     human = bin_values(each.scores.human, points)
     # Two meanings of right: people's most frequent value, and within a point of their mean.
     rights = [equals_mode(modes, human, points)]
@@ -304,6 +305,7 @@ def _calibrate(each: Scored) -> tuple[ConfidenceCalibration, ConfidenceCalibrati
         confidence_calibration(
             confidence, right, documents=each.scores.documents, generator=each.stream.of(name)
         )
+        # Names of categories have the first meaning only.
         for name, right in zip(("mode", "within one"), rights, strict=False)
     ]
     return found[0], found[1] if len(found) > 1 else None

@@ -41,6 +41,7 @@ def _select_judges(table: Table, wanted: Collection[str]) -> Table:
     positions = [
         index for index, column in enumerate(table.columns) if column.key in ("judge", "other_judge")
     ]
+    # A row about two judges stays if one of them is wanted.
     rows = [
         row for row in table.rows if not positions or any(row[index].value in wanted for index in positions)
     ]

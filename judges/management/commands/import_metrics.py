@@ -46,6 +46,7 @@ class Command(ReportedImport):
             raise CommandError(str(error)) from error
         guess = guess_metric_mapping(records, project.dimensions.values_list("name", flat=True))
         said = {name: options[name] for name in ("document", "number", "system") if options[name] is not None}
+        # A column that an option assigns is no metric, even if the guess took it for one.
         metrics = tuple(options["metric"] or (name for name in guess.metrics if name not in said.values()))
         mapping = MetricMapping(**{**vars(guess), **said, "metrics": metrics})
         if mapping.problem:

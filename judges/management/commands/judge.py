@@ -35,6 +35,7 @@ from judges.templatetags.judging import amount, batch_state, duration, money, pa
 LOOK_EVERY = 1.0  # seconds
 SLICE = 60.0
 BAR = 30
+# Shells use 128 + 2 for a process that SIGINT ended.
 PAUSED_BY_HAND = 130
 
 
@@ -131,6 +132,8 @@ class Command(ConcordCommand):
     def _follow(self, run: Run, options: dict[str, Any]) -> bool:
         """Show the run's progress until it ends; Ctrl-C pauses it, and calls in flight are finished."""
         paused = False
+        # Python handles signals in the main thread alone, so the calls run in another one. The end of this
+        # block waits for the calls in flight.
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
             while not self._has_ended(run, work, options):
@@ -157,6 +160,7 @@ class Command(ConcordCommand):
     def _show(self, progress: RunProgress, options: dict[str, Any]) -> None:
         if options["verbosity"] and self.stderr.isatty():
             line = "  ".join([bar(progress), *batches_as_text(progress.run)[-1:]])
+            # The codes return to the start of the line and erase it.
             self.stderr.write(f"\r\x1b[K{line}", ending="")
             self.stderr.flush()
 
@@ -230,6 +234,7 @@ def plan_as_dict(plan: RunPlan) -> dict[str, Any]:
         "failed": plan.failed,
         "waiting": plan.waiting,
         "calls": plan.calls,
+        # Amounts are text, because a JSON number is a float for most readers.
         "cost": None if plan.cost is None else str(plan.cost),
         "currency": settings.CURRENCY,
         "seconds": plan.seconds,
@@ -327,6 +332,7 @@ def _work(run: int) -> None:
             time.sleep(LOOK_EVERY)  # other workers, or a provider, may hold the remaining judgments
             collect(run=run, seconds=SLICE)
     finally:
+        # Django closes the connections of a thread only after a request.
         connections.close_all()
 
 
@@ -350,6 +356,7 @@ def _budget(entered: str | None) -> Decimal | None:
         budget = Decimal(entered)
     except InvalidOperation:
         raise CommandError(f"{entered!r} is no amount of money; write --budget 2.50.") from None
+    # `Decimal` also reads "NaN" and "Infinity".
     if not budget.is_finite() or budget <= 0:
         raise CommandError("The budget must be above 0.")
     return budget

@@ -44,6 +44,7 @@ class Command(ConcordCommand):
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:
+            # One unknown cost makes the sum unknown, not smaller.
             known = [cost for cost in costs if cost is not None]
             total = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
             said = {"metric": name, "values": values, "problems": problems, "cost": total}

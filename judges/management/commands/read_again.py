@@ -30,6 +30,7 @@ class Command(ConcordCommand):
         project = project_called(options["project"])
         judges = list(Judge.objects.filter(project=project).order_by("pk"))
         judges = [judge_called(judges, name) for name in options["judge"] or []] or judges
+        # Before the change, after which no reply reads differently.
         found = [as_row(each) for each in rereadings(judges)]
         changed = read_again(judges=judges, by=None) if options["apply"] else 0
         if options["json"]:

@@ -18,6 +18,7 @@ class Command(ConcordCommand):
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
+        # Both kinds first: an unreadable secret must not keep the readable ones from the new secret.
         factors, people = encrypt_second_factors_again()
         count, unreadable = encrypt_all_again()
         self.stdout.write(f"{count} keys are encrypted with the first secret.")

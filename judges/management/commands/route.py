@@ -104,6 +104,7 @@ class Command(ConcordCommand):
             )
         else:
             spec = _spec(project, options)
+        # The plan comes from an unsaved policy, so that a dry run writes nothing.
         policy = draft_policy(project, spec)
         plan = routing_plan(policy, project)
         # Judges without answers come first: the policy follows in a second call of the command.
@@ -253,6 +254,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         except ValueError:
             raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
     spec = PolicySpec(
+        # The column takes 80 characters.
         name=(options["name"] or names)[:80],
         rts=_judge(project, options["rts"], "rts"),
         mcq=_judge(project, options["mcq"], "mcq"),

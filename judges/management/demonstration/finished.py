@@ -116,6 +116,7 @@ def _answer(run: Run, judge: Judge) -> None:
     assert endpoint is not None
     prices = prices_of(endpoint, MODEL)
     now = timezone.now()
+    # Not by `start_run`, which also enqueues a task: a worker would call the endpoint.
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=now)
     while leased := lease(run=run.pk, endpoint=endpoint.pk, holder=holder, how_many=_CALLS).judgments:
         outcomes = [
@@ -142,6 +143,7 @@ _LEANINGS = {"ann@example.org": 0.1, "bo@example.org": -0.4, "cem@example.org": 
 _WAVERS = 0.6
 _LOW = 3  # and below: annotators give a reason
 _MARKED = ("consistency", "relevance")
+# An unfinished project of this age was left by a process that died.
 _LONGEST = timedelta(minutes=10)
 _TEACH, _SELECT = 2, 1  # documents that prompts learn from, and are ranked on
 _EXAMPLES = 3
@@ -162,11 +164,13 @@ def load_finished_demonstration() -> Project:
         delete_half_made()
     try:
         project = _make(users)
+    # Also after Ctrl-C and a signal to end, which are no `Exception`.
     except BaseException:
         delete_half_made()
         raise
     # The export is the last step: its row shows that the demonstration is complete.
     export = Export.objects.get(project=project)
+    # In this process, so that the file exists without a worker, too.
     run_job(EXPORT_JOB.name, export.pk)
     return project
 
@@ -185,6 +189,7 @@ def is_wanted() -> bool:
     existing = Project.objects.filter(name=NAME).first()
     if existing is not None:
         return _is_left_half_made(existing)
+    # An installation with projects of its own gets no demonstration.
     return not Project.objects.exclude(name=UNFINISHED).exists()
 
 
@@ -281,6 +286,7 @@ def _add_webhook(project: Project, admin: User) -> None:
             event=ROUND_CLOSED,
             body=json.dumps({"type": ROUND_CLOSED, "timestamp": f"{round.closed_at}", "data": data}),
             status=Delivery.Status.DELIVERED,
+            # No worker sends a delivery without a due time.
             due_at=None,
             attempts=1,
             attempted_at=round.closed_at,
@@ -304,6 +310,7 @@ def _calibration(project: Project) -> CalibrationSpec:
 
 
 def _rate(round: Round, membership: Membership, email: str) -> None:
+    # Each purpose has a stream of its own, so a change of one leaves the others as they are.
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
     chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
@@ -359,6 +366,7 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
 
     _talk(dispute, [raters[each] for each in (near, far, *between)], dimension.key)
     answer_dispute(dispute=dispute, rater=raters[near], value=None, comment=reason(near))
+    # Of 100 disputes 70 end by a move and 15 by adjudication; 7 wait for it, and 8 stay open.
     course = chance.random()
     if course < 0.7:
         comment = chance.choice(YIELDS)

@@ -83,8 +83,10 @@ def serve_recorded_replies(port: int = PORT) -> ThreadingHTTPServer | None:
     Another Concord on this machine gives the same replies at that port.
     """
     try:
+        # Only this host may call it, because it demands no key.
         server = ThreadingHTTPServer(("127.0.0.1", port), RecordedReplies)
     except OSError:
         return None
+    # A daemon thread does not keep the process alive when its worker stops.
     Thread(target=server.serve_forever, name="recorded replies", daemon=True).start()
     return server

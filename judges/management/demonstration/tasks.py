@@ -23,6 +23,7 @@ def load_finished_demonstration() -> None:
     with subprocess.Popen(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as loading:
         _loading.add(loading)
         try:
+            # The worker may have stopped after the start of the process and before `_loading` had it.
             if _stopping.is_set():
                 loading.kill()
             code = loading.wait()
@@ -40,5 +41,6 @@ def load_finished_demonstration() -> None:
 def stop_loading(**_options: Any) -> None:
     """Stop the process when this worker stops; the next start creates the demonstration."""
     _stopping.set()
+    # A copy, because the task's thread may remove the process meanwhile.
     for loading in list(_loading):
         loading.kill()

@@ -69,6 +69,7 @@ def answers_beside_people(
         samples = {judge.pk: said[judge.pk, dimension.id] for judge in judges}
         for judge in judges:
             for item, own in samples[judge.pk].items():
+                # Judgments about development documents and bridging items count in no result.
                 answer = kind.combine(dimension, own) if item in documents else None
                 if answer is not None:
                     answers.setdefault(judge.pk, {})[item] = answer
@@ -101,10 +102,12 @@ def _compare(
     documents: Mapping[int, int],
     stream: Stream,
 ) -> AnswersBesidePeople:
+    # A fixed order of items gives the intervals the same resamples each time.
     kind, items = kind_of(dimension), sorted(answers)
 
     def closeness(pairs: Iterable[tuple[Given, Given]]) -> float:
         found = [1 - (kind.distance(dimension, *pair) or 0) for pair in pairs]
+        # An item without a pair has no closeness, and must not count as 0.
         return sum(found) / len(found) if found else np.nan
 
     held = [list(people.get(item, {}).values()) for item in items]
@@ -122,6 +125,7 @@ def _compare(
         if kind.has_distance
         else None
         for name, pairs, count in (
+            # The judge has one answer for each item, and people have the others.
             ("with people", beside, sum(map(len, held)) + len(items)),
             ("among people", among, sum(map(len, held))),
         )

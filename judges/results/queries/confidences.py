@@ -90,6 +90,7 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         )
         rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
         items = np.array([item for item, _ in rows], dtype=np.int64)
+        # A foreign item gets a position, too; `given` leaves it out below.
         positions = np.searchsorted(material.items, items)
         found = chosen_probabilities([kept for _, kept in rows])
         # Restored judgments can be about other items: an addition's bridging items.
@@ -97,6 +98,7 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         size = len(material.items)
         # Counts and sums by item, over its samples.
         numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
+        # `where` computes both branches, and a division by 0 would warn.
         means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
         confidences = np.where(material.in_development, np.nan, means)
     elif kind == Kind.STEADINESS:
@@ -122,6 +124,7 @@ def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dic
     Raises ValueError with fewer than two.
     """
     assert evidence.features is not None
+    # Units that calibrate are left out, because the test is exact only with a model from other ratings.
     losses = loss(evidence.scores.judge[fits], evidence.scores.human_means[fits])
     model = fit_error_model(evidence.features[fits], losses)
     return {

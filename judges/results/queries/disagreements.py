@@ -49,12 +49,14 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
     rows = []
     for judge in judges:
         for dimension in material.dimensions:
+            # Names of categories have no difference.
             if dimension.is_named:
                 continue
             own = value_of_samples(dimension, samples[judge.pk, dimension.key].values)
             human = material.human(dimension.key)
             ratings, means = (~np.isnan(human)).sum(axis=0), mean_of_samples(human.T)
             both = np.flatnonzero(~np.isnan(own) & ~np.isnan(means))
+            # A stable sort keeps units with equal differences in the order of items, at each computation.
             largest = both[np.argsort(-np.abs(own[both] - means[both]), kind="stable")][:MOST_UNITS]
             rows += [
                 [
@@ -70,6 +72,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
                 ]
                 for at in largest.tolist()
             ]
+    # Pages read slices of the rows, so the largest differences of all judges come first.
     rows.sort(key=lambda row: -abs(float(row[7].value or 0)))
     title = gettext("Differences between judges and people")
     return [Section(title, "", [Table("units", title, _COLUMNS, rows, heads=2)])]
@@ -86,6 +89,7 @@ class JudgeDifferences(PagedUnits):
             and meant.dimension in ("", row[1].key)
             and meant.system in ("", row[3].value)
             and meant.document in ("", row[4].value)
+            # A dimension may have been deleted since the computation.
             and row[1].key in self._dimensions
         ]
 

@@ -85,6 +85,7 @@ def correct_dimension(
     reason = ""
     if not raters:
         reason = gettext("No person has rated a unit yet.")
+    # The correction takes rated texts for a simple random sample.
     elif unequal:
         reason = gettext(
             "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
@@ -101,6 +102,7 @@ def correct_dimension(
     cautions = {}
     for index, name in enumerate(scores.system_names):
         human = people[texts[:, index], index]
+        # The cautions are about people's values alone, so the judge is a row of zeros.
         cautions[name] = " ".join(warnings_of(RatedSample(judge=np.zeros(len(human)), human=human)))
     return DimensionCorrection(
         dimension,
@@ -358,6 +360,7 @@ def _estimate_dimension(
     widths = _widths(systems, samples, betting, how.level)
     pooled = None
     if one_by_one and len(samples) > 1 and not is_known:
+        # Beyond these outputs the documents are the sample.
         documents = len(scores.document_labels) if how.beyond else None
         pooled = how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
@@ -370,6 +373,7 @@ def _estimate_systems(
     for name, sample in zip(scores.system_names, samples, strict=True):
         betting = vars(how.betting(stream.of(name)))
         humans = humans_only(sample, confidence_level=level)
+        # A fully rated batch has no error left; as a sample of documents it has.
         if how.beyond:
             humans = beyond_batch(humans, sample, confidence_level=level)
         found.append(
@@ -392,9 +396,11 @@ def _widths(
     """Return the mean width after 5, 10, ... ratings of each system, if known."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
+    # None becomes NaN in an array of floats, and `_mean` leaves it out.
     humans = np.array([projected_widths(each.humans, spent) for each in systems], dtype=float)
     combined = np.array(
         [
+            # The projection is valid for the regression estimate, not for strata.
             projected_widths(each.combined, spent)
             if each.combined.name == "regression"
             else [None] * len(spent)
@@ -451,6 +457,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     samples = samples_of([policy.rts], material)
     found = {}
     for dimension in material.dimensions:
+        # Without units sampled one by one, the policy left nothing to the judge on this dimension.
         if dimension.id not in drawn or dimension.is_named:
             continue
         scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
@@ -484,6 +491,7 @@ def increments(sample: RatedSample) -> FloatArray:
 def money_spent(project: Project) -> Decimal:
     """Return the money spent on a project's judges, drafts included. Two queries."""
     runs = Run.objects.filter(project=project).aggregate(spent=Sum("spent"))["spent"]
+    # Drafts belong to no run.
     drafts = Drafting.objects.filter(judge__project=project).aggregate(spent=Sum("spent"))["spent"]
     return (runs or Decimal(0)) + (drafts or Decimal(0))
 

@@ -80,6 +80,7 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
         )
 
     def suits(pair: Pairing) -> tuple[bool, int, int, int]:
+        # R uses items with values of both, so the judge with fewer limits the pair.
         fewest = min(_values_of(pair.rts), _values_of(pair.mcq))
         return pair.rts.model == pair.mcq.model, fewest, -pair.rts.pk, -pair.mcq.pk
 
@@ -133,6 +134,7 @@ def cost_of_thousand_units(judge: Judge, spent: Iterable[Spent]) -> Decimal | No
     if not priced:
         return None
     cost = sum((each.cost for each in priced if each.cost is not None), Decimal(0))
+    # Each sample is an answer of its own, so a unit costs as many answers as the judge has samples.
     return THOUSAND * judge.samples * cost / sum(each.answers for each in priced)
 
 
@@ -158,6 +160,7 @@ def spent_by_judges(
             answers=Count("pk"),
             unreadable=Count("pk", filter=Q(status=Judgment.Status.UNREADABLE)),
             total=Sum("cost"),
+            # `Count` of a column leaves out NULL, so these are the answers with a price.
             priced=Count("cost"),
             mean_seconds=Avg("seconds"),
         )

@@ -255,6 +255,7 @@ def replacement_report(
 
     The judge's stream generates the shuffled judge. Six queries, before a round five.
     """
+    # After Round II annotators know each other's values, and the test compares independent ones.
     round = rounds_of(project).get(1)
     material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
@@ -264,6 +265,7 @@ def replacement_report(
         if not samples[judge.pk, one.key].given.any():
             continue
         scores = scores_of(material, one.key, samples[judge.pk, one.key])
+        # One stream serves all statistics, because each of them adds its own name.
         stream, is_nominal = stream_of_judge(project, judge, one), one.measurement_level == "nominal"
         test = alternative_annotator_test(
             scores.human,
@@ -271,6 +273,7 @@ def replacement_report(
             epsilon=epsilon,
             generator=stream,
             documents=scores.documents,
+            # Controls know the system or the length alone, and the plain test rewards such judges.
             systems=scores.systems,
             lengths=lengths,
             annotators=tuple(material.raters(one.key)),
@@ -280,6 +283,7 @@ def replacement_report(
             scores,
             measurement_level=one.measurement_level,
             generator=stream,
+            # Alpha among people then has the same interval as on the pages about people.
             people=stream_of_people(project, one),
         )
         error = judge_error(

@@ -75,6 +75,7 @@ class Material:
         known = np.isin(rated.items, self.items)
         # Items are sorted by key, so a search finds their indices.
         values[:, np.searchsorted(self.items, rated.items[known])] = rated.data.values[:, known]
+        # No reported result may depend on documents from which judges learn.
         if not self.with_development:
             values[:, self.in_development] = np.nan
         return values
@@ -90,6 +91,7 @@ class Material:
         By document and system; database keys would give a copy of the project another sample.
         """
         parts = zip(self.items.tolist(), self.document_keys, self.systems, strict=True)
+        # The lengths keep names distinct, since keys and systems may contain any separator.
         return {item: f"{len(key)}:{key}/{len(system)}:{system}" for item, key, system in parts}
 
     def unit_names(self, units: Sequence[Unit]) -> list[str]:
@@ -110,6 +112,7 @@ def material_of(
     guideline: `guideline_of` by default, with one query more before a round. with_development: include
     documents that judges may have learned from.
     """
+    # In the order of keys, because arrays find their items by binary search.
     items = outputs_of(project).order_by("pk")
     rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
     return Material(
@@ -154,6 +157,7 @@ def scores_of(material: Material, key: str, samples: Samples) -> Scores:
     """Return people and one judge on one dimension, with the judge's value by `value_of_samples`."""
     dimension = next(each for each in material.dimensions if each.key == key)
     values = value_of_samples(dimension, samples.values)
+    # Without an own scale there is one array, and its means are computed once.
     same = samples.as_read is samples.values
     return Scores(
         systems=material.systems,
@@ -232,6 +236,7 @@ def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:
 
 
 def stream_of_judge(project: Project, judge: Judge, dimension: FrozenDimension) -> Stream:
+    # By names, so that a restored project has the same intervals under its new ids.
     return Stream(project.seed).of("judge", judge.name, dimension.key)
 
 

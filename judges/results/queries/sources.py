@@ -61,6 +61,7 @@ def list_sources(project: Project) -> tuple[Options, Options]:
     if 2 in rounds:
         own.append((FINAL, gettext("people, after Round II")))
     judges = measured_judges(project)
+    # The first option of a parameter is its default.
     usual = [first_judge(judges)] if judges else []
     for judge in (*usual, *(each for each in judges if each not in usual)):
         named = gettext("judge {name}") if judge.method != "panel" else gettext("panel {name}")
@@ -151,10 +152,12 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
     # The project of each source; a version or project of another one has its slug in the key.
     owners = []
     for key in keys:
+        # A number has no hyphen, so everything after the first one is the slug.
         slug = key.removeprefix(VERSION).partition("-")[2] if key.startswith(VERSION) else ""
         if key.startswith(PROJECT):
             slug = key.removeprefix(PROJECT)
         owners.append(Project.objects.get(slug=slug) if slug else project)
+    # Bridging items have values in both projects; within one they are hidden gold items.
     bridges = owners[0] != owners[1]
     found = []
     for key, owner in zip(keys, owners, strict=True):
@@ -164,6 +167,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
         name, texts = key, texts_of(owner, bridges=bridges)
         if key.startswith(JUDGE):
             judge = Judge.objects.get(project=owner, pk=int(key.removeprefix(JUDGE)))
+            # By name: streams must not depend on ids, which differ in a restored project.
             name = f"{JUDGE}{judge.name}"
             # Without documents from which judges may learn.
             material = material_of(owner, None, guideline_of(owner, last_round(owner)))

@@ -83,4 +83,5 @@ def version_of_texts(project: Project) -> Sequence[object]:
     """Return a version that changes when a family tag is added or removed. One query."""
     tags = ItemTag.objects.filter(item__document__project=project, name__istartswith=FAMILY)
     counted = tags.order_by("name").values_list("name")
+    # The sum of ids changes if a tag moves to another item and their number stays.
     return list(counted.annotate(Count("pk"), Sum("item")))

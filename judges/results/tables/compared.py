@@ -135,6 +135,7 @@ class Scored(_Compared):
     @cached_property
     def alpha(self) -> AlphaWithPeople:
         level = self.dimension.measurement_level
+        # With people's own stream, alpha among people has one interval for all judges and pages.
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people.stream
         )
@@ -168,6 +169,7 @@ class Scored(_Compared):
 
     @cached_property
     def systems(self) -> Sequence[SystemScores]:
+        # People's part is the same for every judge, so it is computed once.
         return scores_by_system(self.scores, generator=self.stream, people=self.people.systems)
 
     @cached_property
@@ -186,6 +188,7 @@ class Scored(_Compared):
 
 def align_raters(scored: Sequence[Scored]) -> list[Scores]:
     """Return the scores with the same rows of people; raters of one dimension alone have gaps."""
+    # In the order of first appearance, so that the rows are the same at each computation.
     raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
     found = []
     for each in scored:
@@ -313,6 +316,7 @@ def compared_values(
             if len(verdicts.points):
                 # Unreadable verdicts are gaps, so points count what has been asked.
                 read = int((~np.isnan(verdicts.points)).sum())
+                # A system without ratings has no rank and comes last.
                 ordered_pairs = (
                     sorted(pair, key=lambda name: places.get(name, len(places))) for pair in verdicts.pairs
                 )
@@ -330,6 +334,7 @@ def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
     found: dict[str, npt.NDArray[np.bool_]] = {}
     for each in scored:
         key = each.dimension.key
+        # `True` lets the first judge begin the intersection.
         found[key] = found.get(key, True) & each.said.given
     return found
 

@@ -67,6 +67,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     # Without a scale the sections about means would all be empty.
     if report.named and not report.dimensions:
         sections = []
+    # Without its table the advice on more ratings refers to nothing.
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)]
     if report.named:
         named = [([text(one.name, key=one.key)], one, found) for one, found in report.named]
@@ -325,6 +326,7 @@ def _widths(report: EstimatesReport) -> Table:
     return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
 
 
+# Three raters leave two degrees of freedom to severity.
 FEW_RATERS = 3
 YES, NO = "yes", "no"
 _HOW = gettext_lazy(
@@ -413,6 +415,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
                 reason=mean.reason,
                 how=str(_HOW),
             )
+            # One rating gives people a mean of their own, even if no corrected one is defined.
             why = "" if mean.ratings else mean.reason
             ranks = f"{mean.best}" if mean.best == mean.worst else f"{mean.best}–{mean.worst}"
             rows.append(

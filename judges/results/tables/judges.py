@@ -64,6 +64,7 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
         shared = gettext("On each dimension only the items for which every judge has a value.")
         says = f"{says} {shared}"
     sections = [Section(gettext("All judges"), says, together, "all-judges"), *of_each]
+    # Rows warn of their own gaps, so the table lists only judges without any value.
     sections = add_gaps(sections, found.judges, chosen, only_unread=True)
     return add_correction_count(sections, found.judges, chosen)
 
@@ -104,6 +105,7 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
             _summary(one.judge_deviation),
         ]
         for each in scored
+        # All of these lists are in the order of the system names.
         for one, *agreement in zip(each.systems, *each.by_system.values(), strict=True)
     ]
     m = [each.meta_correlations["spearman"].value for each in scored]
@@ -308,6 +310,7 @@ def indicator_tables(found: ComparedJudges) -> list[Table]:
     """Return R by system and dimension for every measure, and R with P; empty if there is no pair."""
     try:
         pairing = usual_pairing(measured_judges(found.project))
+    # Without a pair there is no R, and the other tables stay.
     except NoJudgesError:
         return []
     other = {

@@ -93,6 +93,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
         stream = stream_of_metric(project, metric, dimension)
         rows.append(_row(metric.name, scores, dimension, chosen["coefficient"], stream, is_metric=True))
     label = CORRELATIONS[chosen["coefficient"]].estimator.label
+    # A metric has a scale of its own, so it has no alpha, bias or R.
     columns = [
         Column("name", gettext("Judge or metric"), ColumnKind.TEXT),
         Column("kind", gettext("Kind"), ColumnKind.TEXT),
@@ -129,6 +130,7 @@ def _row(
 ) -> list[Cell]:
     measure = correlation_called(coefficient, named=dimension.is_named)
     side = METRIC if is_metric else JUDGE
+    # Names of categories have no means by which systems could be ordered.
     pairs = None if dimension.is_named else correct_preferences(scores)
     levels = (correlation_with_humans(scores, measure, level, generator=stream, side=side) for level in Level)
     why = gettext("Categories have no order, so no system is above another.")
@@ -145,6 +147,7 @@ def _row(
 
 def version_of_metrics(project: Project) -> Sequence[object]:
     """Return a version that changes with ratings, judgments or metrics. Seven queries."""
+    # Values never change, and go only with their metric, so the last id shows new ones.
     last = MetricValue.objects.filter(metric__project=project).order_by("-pk").values_list("pk", flat=True)
     metrics = Metric.objects.filter(project=project).order_by("pk").values_list("pk", "name")
     return [*version_of_judges(project), list(metrics), last.first()]

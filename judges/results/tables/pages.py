@@ -36,6 +36,7 @@ _YES = "yes"
 
 def answer_judges(tables: Tables) -> str:
     most = tables.get("most")
+    # With one judge there is no pair to compare, so its alpha is the answer.
     if most is None:
         alphas = tables.get("alphas")
         judges = [str(cell.value) for cell in column_of(alphas, "judge")] if alphas else []
@@ -74,6 +75,7 @@ def answer_compare(tables: Tables) -> str:
     if table is None:
         return str(NOTHING_COMMON if "units" in tables else SAME_SOURCE)
     equal = amounts_of(table, "equal")
+    # A dimension without a share drops out of `equal`, so it cannot pass as equal.
     if equal == [1.0] * len(table.rows):
         return gettext("The two sources have the same value on every common unit.")
     nothing = gettext("Alpha is undefined on every dimension; the table shows the reasons.")
@@ -107,6 +109,7 @@ def answer_estimates(tables: Tables) -> str:
         value = cells[key].value
         if isinstance(value, float):
             dimension = str(cells["dimension"].value)
+            # The empty name is below all systems, so the first value of a dimension replaces it.
             best[dimension] = max(best.get(dimension, (value, "")), (value, str(cells["system"].value)))
     if not best:
         return gettext("No corrected mean can be estimated; the table shows the reasons.")
@@ -141,6 +144,7 @@ def answer_reliability(tables: Tables) -> str:
     )
 
 
+# Pages show one of the three correlations, which say the same; files have all.
 _NOT_SPEARMAN = ("pearson", "kendall_tau_b")
 
 _WITH_JUDGES = Chart(

@@ -39,6 +39,7 @@ def _list_any_judge(project: Project) -> Options:
 
 
 def _list_with_first(first: Judge, judges: Sequence[Judge]) -> Options:
+    # The first option is the default.
     return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
 
 
@@ -65,6 +66,7 @@ UNITS = Parameter(
     ],
 )
 JUDGE = Parameter("judge", gettext_lazy("Judge"), _judges)
+# Judges of pairs have biases, too, and no scores.
 ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _list_any_judge)
 ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
 COEFFICIENT = Parameter(
@@ -103,6 +105,7 @@ def chosen_round(project: Project, chosen: Chosen) -> Round | None:
 
 def version_of_judges(project: Project) -> Sequence[object]:
     """Return a version that changes with ratings or judgments. Six queries."""
+    # Statistics exclude these documents, so a changed split makes all of them outdated.
     drawn = Count("project__documents__development")
     judges = list(Judge.objects.filter(project=project).order_by("pk").annotate(drawn=drawn))
     # Pages report the number of unreadable or failed judgments of each judge.
@@ -146,6 +149,7 @@ def digest_of_values(
     with_corrected: the digest differs if corrections by people are excluded. So no decision by R, which
     counts them, uses R of such a page.
     """
+    # Another version may compute R otherwise, and intervals follow from the seed and the names.
     parts = [
         VERSION,
         project.seed,

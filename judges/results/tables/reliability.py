@@ -104,6 +104,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         [text(one.dimension.name), text(name), *_numbers(spread)]
         for one in report.dimensions
         for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
+        # P needs ratings, R does not.
         if name == "R" or report.rated
     ]
     columns = [Column(key, str(name)) for key, name in _QUARTILES.items()]
@@ -238,6 +239,7 @@ def _indicator(report: ReliabilityReport) -> Table:
     says = report.pairing.describe_indicator(report.label)
     cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
     table = _table_by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
+    # A policy reads R from the stored table only if its judgments are the present ones.
     return replace(table, parameters={JUDGED: report.judged})
 
 

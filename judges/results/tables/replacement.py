@@ -135,6 +135,7 @@ def _annotators(report: ReplacementReport) -> Table:
         for each in report.dimensions
         for one in each.test.annotators
     ]
+    # A set, because an annotator can have too few units on several dimensions.
     left_out = {name for each in report.dimensions for name in each.test.left_out}
     says = gettext(
         "p is as computed; “may be replaced” is corrected over the annotators of a dimension (Benjamini and "
@@ -247,6 +248,7 @@ def error_table(report: ReplacementReport) -> Table:
         if gain is not None:
             low, high = gain.saving_interval or (None, None)
             saving = Cell(gain.saving, low=low, high=high, how=gettext(_HOW_GAIN))
+        # `None` without complete ratings: the crossed model needs every rater on every text.
         pairs = error.separated
         separated = Cell(reason=gettext("Not every rater rated every text."))
         if pairs and pairs.pairs:

@@ -135,6 +135,7 @@ def _differences(scored: Sequence[Scored]) -> Table:
                         each.scores.human_means,
                         documents=each.scores.documents,
                         generator=each.stream,
+                        # Errors on one document often come together.
                         resampling=Resampling(by="documents"),
                     )
                 )
@@ -306,6 +307,7 @@ def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysVali
         # The test is valid at every look only if documents come in an order that ignores the values.
         in_order = [of_document.get(document, np.nan) for document in order]
         differences.append((one.judge.name, other.judge.name, np.array(in_order, dtype=float)))
+    # Nearness is a share of items, so no difference of two is beyond 1.
     return always_valid_differences(differences, reach=1, confidence_level=1 - LEVEL)
 
 
@@ -366,6 +368,7 @@ def _describe_pair(dimension: str, pair: AlwaysValidDifference) -> str:
 def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
     rows = []
     for dimension, own in pairs:
+        # Bonferroni over the pairs of judges of a dimension.
         level = LEVEL / len(own)
         for one, other in own:
             values = (
@@ -490,6 +493,7 @@ def tables_between_judges(found: ComparedJudges) -> list[Table]:
     for dimension, judges in found.pairs_by_dimension:
         differences = []
         for first, second in judges:
+            # One stream, so that a resample of documents serves both judges.
             stream = stream_of_pair(found.project, first.judge, second.judge, dimension)
             of_pair = compare_two_judges(
                 first.scores,

@@ -143,6 +143,7 @@ def _compare(first: ValueSource, second: ValueSource, key: str) -> ComparedSourc
     one, other = first.dimensions[key], second.dimensions[key]
     scales = [(each.values, each.measurement_level) for each in (one, other)]
     problem = ""
+    # A value has another meaning on another scale.
     if scales[0] != scales[1]:
         problem = gettext("The scales of the two sources differ.")
     elif not units:
@@ -159,6 +160,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
         Column("within_one", gettext("within one"), ColumnKind.SHARE),
     ]
     statistics = {
+        # Another package computes every shown alpha again.
         "alpha": checked_alpha,
         "equal": COEFFICIENTS["percent_agreement"],
         "within_one": COEFFICIENTS["within_one_agreement"],
@@ -183,6 +185,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
             if each.dimension.is_named and name == "within_one":
                 row.append(Cell(reason=gettext("Categories have no distance.")))
             else:
+                # By key, so that a dimension has the same interval whichever others are common.
                 drawn = stream.of(each.dimension.key)
                 row.append(figure(statistic(data, generator=drawn, resampling=_BY_DOCUMENTS)))
         rows.append(row)

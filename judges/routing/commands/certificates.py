@@ -106,6 +106,7 @@ def draw_calibration(
             origin=calibration.origin,
             seed=calibration.seed,
         )
+        # Another sample may have drawn the same units, which changes their total probability.
         settle_probabilities(round)
     return calibration
 
@@ -118,6 +119,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
     certificates' subject has changed since the sampling.
     """
     calibration = _lock_calibration(calibration)
+    # The ratings are read once: a second look would be one more test, with a delta of its own.
     if calibration.status == Status.CERTIFIED:
         return list(calibration.certificates.select_related("dimension"))
     if calibration.status == Status.WITHDRAWN:
@@ -188,6 +190,7 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
 
 def _lock_calibration(calibration: Calibration) -> Calibration:
     project = lock_project(calibration.project)
+    # PostgreSQL cannot lock the outer joins of `other` and its endpoint, which may be empty.
     locked = Calibration.objects.select_for_update(of=("self",)).select_related(*OF_JUDGES)
     found = locked.get(pk=calibration.pk)
     found.project = project
@@ -265,12 +268,14 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     policy = lock_policy(policy)
     calibration, round = policy.calibration, policy.round
     is_routed = policy.status == RoutingPolicy.Status.ROUTED
+    # A judge of a benchmark stops only if an admin agrees: its certificate is about these systems.
     if not is_routed or calibration is None or calibration.learned_in_id is None:
         return 0
     if round is None or not round.is_open:
         return 0
     dimensions, judges = contradictions_of(policy, policy.project)
     for dimension, reason in dimensions.items():
+        # The first reason stays, because later looks have other numbers.
         StoppedDimension.objects.get_or_create(
             policy=policy, dimension_id=dimension, defaults={"reason": reason}
         )
@@ -298,6 +303,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     # Audited units have assignments already, so only their probability changes.
     ask_for(policy, round, [each for unit, each in units.items() if unit not in there])
     change_probabilities(round=round, units=dict.fromkeys(units, 1.0), origin=policy.origin)
+    # An audited unit has a record already, and a policy has one record for each unit.
     delete_records(policy, units.keys())
     record_units(policy, units.values(), None, timezone.now())
     # The stopped judge no longer decides these units.

@@ -90,6 +90,7 @@ def settle_probabilities(round: Round) -> None:
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
     every = Calibration.objects.filter(project=round.project_id)
     calibrations = [each for each in every if each.origin in origins]
+    # Without samples the probabilities of the policy are the total ones already.
     if not calibrations:
         return
     # By dimension, the probability that none of the calibrations samples a unit.
@@ -102,6 +103,7 @@ def settle_probabilities(round: Round) -> None:
     # A calibration may have sampled a unit that the policy's audit did not. The unit still had the audit's
     # probability of its system on the dimension: estimates without it would weigh such units too much.
     routed: dict[Unit, float] = {}
+    # Without a policy nothing but the samples sends a unit to people.
     usual, shares = 0.0, {}
     if policy is not None:
         rows = policy.units.values_list("item", "dimension", "inclusion_probability")
@@ -184,6 +186,7 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
 
 def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
     """Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
+    # Early and without a lock, because the verdict takes seconds; the checks below decide.
     if policy.status == Status.DRAFT:
         _refuse(policy.project, to, besides=policy)
         _refuse_by_verdict(
@@ -227,6 +230,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
                 gettext("{policy} was withdrawn; make a new policy.").format(policy=locked)
             )
         other = RoutingPolicy.objects.filter(project=locked.project, status=Status.ROUTED).first()
+        # A sentence instead of the error of the constraint `one_policy_routes_a_project`.
         if other is not None:
             raise RoutingRefusedError(
                 gettext(
@@ -263,6 +267,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
         return locked
 
     with long_write():
+        # Long writes hold a project while they write in steps, so this one waits for their end.
         routed = write_when_free(policy.project, decide)
         # A repeated call also writes what an interrupted one has left.
         if routed.round and routed.round.is_unfinished:
@@ -385,11 +390,13 @@ def delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
     """Delete the records of why a policy sends these units to people."""
     rows = policy.units.values_list("pk", "item", "dimension")
     gone = [pk for pk, item, dimension in rows if (item, dimension) in units]
+    # Databases limit the parameters of a statement.
     for start in range(0, len(gone), BATCH):
         RoutedUnit.objects.filter(pk__in=gone[start : start + BATCH]).delete()
 
 
 _UNIT = ("policy", "item", "dimension", "why", "reason", "inclusion_probability", "at", "by")
+# Fields of `Grounds` have the names of the columns that store them.
 _GROUNDS = tuple(each.name for each in fields(Grounds))
 
 
@@ -430,10 +437,12 @@ def _facts(policy: RoutingPolicy) -> dict[str, object]:
 
 def _values(spec: PolicySpec) -> dict[str, object]:
     plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    # A specification takes any mapping; JSON takes a `dict` only.
     return {**plain, "thresholds": dict(spec.thresholds)}
 
 
 def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None = None) -> None:
+    # No row has the id 0.
     others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=spec.name).exists():
         raise invalid_field(

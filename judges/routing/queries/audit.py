@@ -48,6 +48,7 @@ class AuditCell:
 
     @property
     def too_few(self) -> bool:
+        # If all of a few units are audited, nothing is left to estimate.
         return self.audited < min(LEAST_RATINGS, self.kept)
 
 
@@ -59,6 +60,7 @@ def draw_audit(
     At random, with at least `audit_least` units of each system on each dimension, whose cells are returned
     too. distances: (units,), |RTS - MCQ|, NaN if one of them has no value.
     """
+    # By names, so that a restored project audits the same units under its new ids.
     names = material.unit_names(units)
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     cells: dict[tuple[str, int], list[int]] = {}
@@ -66,6 +68,7 @@ def draw_audit(
         cells.setdefault((system_of[item], dimension), []).append(index)
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
         chances = audit_probabilities(policy, units, distances, cells.values())
+        # A hash of seed and name decides, so the order of the units does not matter.
         drawn = draw(names, chances, seed=policy.seed)
     else:
         # Each cell is sampled by itself, since the minimum applies to every system on every dimension.
@@ -110,6 +113,7 @@ def audit_probabilities(
         own = dimensions == dimension
         found[own] = _active_chances(distances[own], policy.audit_share)
     for cell in cells:
+        # The number of selected units varies: 5 % of 20 units are none in one of three samples.
         share = share_to_reach(policy.audit_least, len(cell))
         if share > policy.audit_share:
             found[cell] = _active_chances(distances[cell], share)
@@ -121,6 +125,7 @@ def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDA
     # A unit without a distance counts as an average one.
     usual = distances[known].mean() if known.any() else 0.0
     chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
+    # Rounding to a step may exceed a probability of 1.
     return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
 
 
@@ -207,6 +212,7 @@ def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:
         item=OuterRef("assignment__item"),
         dimension=OuterRef("dimension"),
     )
+    # “Cannot rate” is an answer without a value, and shows no error of the judge.
     rated = Rating.objects.filter(Exists(audited), assignment__round=round, value__isnull=False).order_by()
     last = rated.values_list("assignment__item", "dimension").annotate(last=Max("updated_at"))
     return {(item, dimension): at.timestamp() for item, dimension, at in last}
@@ -219,7 +225,9 @@ def check_in_order(
 
     Valid at every look, so the page may be read and people notified after each rating.
     """
+    # A stable sort gives equal times one order, so each look continues the last.
     order = np.argsort(found.times, kind="stable")  # NaN last
+    # The bets suppose one probability, so units with a larger one are thinned.
     order = order[found.has_equal_probability[order]]
     return check_audit(
         found.losses[order],

@@ -26,6 +26,7 @@ from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.learn_certificates import bound_now, population_of
 
 THRESHOLDS = 50
+# The planned size certifies a judge of the expected quality in four of five samples.
 POWER = 0.8
 
 
@@ -95,6 +96,7 @@ class DrawPlan:
         judges = [judge.pk for stage in self.stages for judge in stage.judges]
         test = [judges, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
         parts = [test, of.raters, of.grids, sorted((*unit.unit, unit.fits) for unit in self.units)]
+        # 80 bits are short enough for a form, and no two plans share them by chance.
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
 
@@ -138,7 +140,9 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     }
     # Delta is divided among the paths of thresholds, too, as in `paths_of`.
     paths = 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
+    # A plan without a dimension is rejected below, and must not divide by 0 here.
     guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1) * paths)
+    # Units without a value or a confidence always go to people, so no guarantee covers them.
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
     # A size is searched for; dimensions mostly have batches of one size, which is searched once.
     by_batch = {
@@ -151,6 +155,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     # Without a requested size, the one that the most demanding dimension needs.
     sizes = [each.ratings or each.least_ratings or 0 for each in needed.values()]
     calibration.size = spec.size or max(sizes, default=0)
+    # Half of the size is a third of the whole sample, as for a batch that is too small.
     calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
     # The sample, the grid of thresholds, and what the certificates will be bound to.
     drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
@@ -211,6 +216,7 @@ def _units_to_draw(
 
 
 def _grid(calibration: Calibration, evidence: Evidence, *, is_cascade: bool) -> list[float]:
+    # Cascades take their thresholds from answers to come, and models of errors from a fit to come.
     if is_cascade or calibration.confidence == Kind.ERROR_MODEL or not evidence.usable.any():
         return []
     found: list[float] = grid_of(evidence.confidences[evidence.usable], thresholds=THRESHOLDS).tolist()

@@ -200,6 +200,7 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
         if part and part.rated == part.units:
             known = part.errors(calibration.risk)
         dimensions.append(DimensionState(one, drawn, loaded.rated_of(one.key), certificate, lapses, known))
+    # Calibrations do not share delta, so the page counts the others.
     others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
     return CalibrationState(
         calibration=calibration,
@@ -235,6 +236,7 @@ def calibrations_of(project: Project) -> list[tuple[Calibration, list[Certificat
             changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
             lapses[each.pk] = list(dict.fromkeys(changes))
     return [
+        # Sorted here, because `order_by` ignores prefetched rows and queries again.
         (each, sorted(each.certificates.all(), key=lambda of: of.dimension.position), lapses.get(each.pk, []))
         for each in calibrations
     ]

@@ -37,6 +37,7 @@ from judges.runs.queries.drift import alarms_of
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
     """Return the outputs that certificates cover. One query."""
+    # In one order, because the digest depends on it.
     rows = outputs_of(project).order_by("pk")
     texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
     return {"items": len(material.items), "digest": text_digest(texts)}
@@ -65,6 +66,7 @@ def bound_now(
                 "definition": text_digest(
                     [
                         *(getattr(each, name) for name in _DEFINING),
+                        # A step of 1 is left out, so stored certificates without a step stay valid.
                         *([] if each.scale_step == 1 else [each.scale_step]),
                     ]
                 ),
@@ -89,6 +91,7 @@ def _digest(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> s
 
 
 def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
+    # A stage without a second judge has two names and one judge.
     return {name: judge for stage in stages for name, judge in zip(stage.names, stage.judges, strict=False)}
 
 
@@ -280,6 +283,7 @@ def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, 
             guarantee,
             documents=loaded.material.documents[sample],
             generator=Stream(calibration.seed).of("certificate", key),
+            # The batch is closed, and its rated units are known: the bound is smaller than for endless units.
             batch=confidences[batch],
         )
         yield _row(loaded, dimension, found, models[0]), []
@@ -370,6 +374,7 @@ def _certify_cascade(
         evidence[0].scores.human[:, sample],
         sure[:, sample],
         loss_of(calibration),
+        # Predicted errors of several judges have one unit; other confidences do not.
         paths_of(known[:, batch], comparable=calibration.confidence == Kind.ERROR_MODEL),
         guarantee,
         documents=loaded.material.documents[sample],
@@ -418,6 +423,7 @@ def _row(
         rated=certificate.rated,
         missing=certificate.without_loss,
         accepted=step.accepted if step else None,
+        # Losses are 0 or 1, so their sum is a whole number.
         errors=round(step.lost) if step else None,
         upper_bound=step.bound if step else None,
         risk_of_unrated=certificate.risk_of_unrated,

@@ -168,6 +168,7 @@ class RoutingPlan:
     @cached_property
     def digest(self) -> str:
         """Return a digest that is equal exactly for plans that send the same units for the same reasons."""
+        # Sentences and R are left out, because they change no assignment.
         units = sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in self.units)
         return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
 
@@ -249,6 +250,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     material = material_of(policy.project, round, guideline_at(policy.project, round))
     # `decisions` needs an r; R itself does not depend on it.
     policy.threshold = -1.0
+    # Outside `ratings_at`: every r uses the same values, R and assignments.
     measured, assignments = measure(policy, material, preview=preview), assignments_by_unit(round)
     decided = measured.decisions(policy)
     # The plan changes only where r passes an R; dimensions with their own r do not change.
@@ -266,6 +268,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
         units, _ = measured.divide(policy, measured.decisions(policy))
         return ratings_asked((each.unit for each in units), policy.raters, assignments)
 
+    # A larger r never needs fewer ratings, so a binary search makes few plans.
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
         message = gettext(

@@ -54,6 +54,7 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
         stopped.update(policy.stopped_stages.values_list("judge", flat=True))
         state = routing_state(policy, policy.project)
         stopped |= {each.judge.pk for each in (state.stages if state else ()) if each.says}
+    # Django rejects the relations of an unsaved policy, which has no rows.
     contradicted = dict(policy.stopped_dimensions.values_list("dimension", "reason")) if policy.pk else {}
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []

@@ -256,6 +256,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
         return found
 
     made_from = ["R", policy.coefficient, policy.confidence_level, digest]
+    # Named categories have no order, so no R, whatever the judgments are.
     made_from.append([one.key for one in dimensions if one.is_named])
     # r is not among these: while it is moved, only the decisions change.
     indicators = remember(made_from, measure_indicators) if preview else measure_indicators()
@@ -324,8 +325,10 @@ def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        # A separator: the parts "ab", "c" and "a", "bc" must differ.
         digest.update(b"\0")
     key = f"routing-{digest.hexdigest()}"
+    # In memory, because the shared cache would store these arrays in the database.
     found: Any = caches["process"].get(key)
     if found is None:
         found = make()

@@ -145,6 +145,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         message = message.format(
             wrong=whole.errors,
             rated=whole.rated,
+            # A contradiction needs ratings, so `rated` is above 0.
             share=100 * whole.errors / whole.rated,
             accepted=100 * policy.risk,
         )
@@ -283,6 +284,7 @@ def _audit_by_dimension(
     loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
     audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
+        # With one judge there are no stored decisions.
         by = np.array(
             [deciders.get((item, one.id), policy.rts_id) for item in material.items.tolist()], dtype=np.int64
         )
@@ -383,6 +385,7 @@ def certificates_of(policy: RoutingPolicy) -> dict[int, Certificate]:
     """Return by dimension the certificates that a policy follows. One query, none by R."""
     if policy.calibration is None:
         return {}
+    # Without a threshold a dimension leaves no unit to audit.
     found = policy.calibration.certificates.filter(threshold__isnull=False)
     return {each.dimension_id: each for each in found}
 
@@ -408,6 +411,7 @@ def _against(
         return result
     level = 1 - policy.confidence_level
     finding, final = (
+        # The calibration may have found all errors that the certificate allows.
         check_in_order(each, max(risk, 0.0), units=unseen, significance_level=level)
         for each in (found, found.of_complete_documents)
     )

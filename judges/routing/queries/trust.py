@@ -79,6 +79,7 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
     replacement = replacement_report(project, judge, with_corrected=with_corrected)
     tests = {one.dimension.key: one for one in replacement.dimensions} if replacement.round else {}
     pairs: dict[str, DimensionIndicator] = {}
+    # R is a correlation of these two methods.
     other = {"rts": "mcq", "mcq": "rts"}.get(judge.method, "")
     of_model = [each for each in measured_judges(project) if each.model == judge.model]
     # R compares the two methods of one model; another model would answer another question.

@@ -435,6 +435,7 @@ def curve_of_advice(policy: RoutingPolicy, advice: Sequence[ThresholdAdvice]) ->
         thresholds = [max(step.threshold, least) for step in steps]
         panel = each.dimension.name
 
+        # The default keeps the panel of this turn of the loop.
         def point(series: str, x: float, value: float, note: str, panel: str = panel) -> Data:
             return {
                 "panel": panel,
