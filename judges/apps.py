@@ -57,7 +57,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.drift import needs_of_drift
         from judges.runs.queries.pages import needs_of_runs, spending_section, work_waits
 
-        # Methods know no tables, so they get the prompts of question kinds from here.
+        # Methods use no tables, so they get the prompts of question kinds from here.
         ask_with(KindPrompts())
         checks.register(check_price_list)
         # A web process registers these steps, too, and never starts them.

@@ -102,7 +102,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(membership.project)
     has_work = membership.must_practise or (round is not None and round.is_open)
-    # Guidelines come first, because practice tests what they explain.
+    # Guidelines come first, because practice tests their content.
     if has_work and has_guidelines_to_read(membership, guideline_at(membership.project, round)):
         return redirect(f"{reverse('guideline', args=[slug])}?start=1")
     if membership.must_practise:

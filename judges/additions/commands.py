@@ -221,7 +221,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     )
     # A name is unique in its project and has up to 80 characters, so the number needs room.
     number = Calibration.objects.filter(project=project, name__startswith=learned.name[:70]).count() + 1
-    # In the state `drawn`, because the database freezes a calibration in any other state.
+    # The state `drawn`, because the database freezes a calibration in any other state.
     made = Calibration.objects.create(
         project=project,
         name=learned.name if number == 1 else f"{learned.name[:70]} ({number})",

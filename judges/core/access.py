@@ -76,7 +76,7 @@ def proposal_in(project: Project, pk: int) -> Proposal:
 
 def drafting_in(project: Project, pk: int) -> Drafting:
     """Return a drafting planned by a person for a judge of the project."""
-    # A search plans draftings of its own, and no person may start or stop these.
+    # A search plans its own draftings, and no person may start or stop these.
     draftings = Drafting.objects.filter(search=None).select_related("judge", "dimension", "drafter__endpoint")
     return _first_or_404(draftings.filter(judge__project=project, pk=pk), "drafting")
 

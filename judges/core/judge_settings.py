@@ -194,7 +194,7 @@ JUDGE_SETTINGS = (
         forms.CharField(
             label=_("Stop sequences"),
             required=False,
-            # A stop sequence may be a line end, or begin with a space.
+            # A stop sequence may be a line end, or start with a space.
             strip=False,
             max_length=1000,
             widget=forms.Textarea(attrs={"rows": 2}),

@@ -398,7 +398,7 @@ class PromptSearchStep(ApiView):
 
 
 def _budget(sent: dict[str, Any]) -> Decimal | None:
-    # Through text: a float would bring digits that nobody entered.
+    # Through text: a float would add digits that no admin entered.
     return None if sent.get("budget") is None else round(Decimal(str(sent["budget"])), 4)
 
 

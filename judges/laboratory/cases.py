@@ -201,7 +201,7 @@ LONGEST_DOCUMENT = 1200
 LEAST_PART = 120  # characters of each part of a document, while they fit
 MOST_CASES = 6  # units that a request shows
 MOST_TRIED = 8  # earlier additions that a request shows, the last ones
-# The line of the first placeholder for material; additions stand before its paragraph.
+# The line of the first placeholder for material; additions come before its paragraph.
 _TEXT = re.compile(r"^.*\{\{\s*(document|text)\s*\}\}", re.MULTILINE)
 
 

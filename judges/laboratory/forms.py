@@ -423,7 +423,7 @@ class ExperimentForm(forms.Form):
 
     def scope(self) -> dict[str, Any]:
         data = self.cleaned_data
-        # A number, because a scope without one has all documents, also those that results exclude.
+        # A number, because a scope without one has all documents, also the documents that results exclude.
         return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 
     def _prompt(self, key: str) -> tuple[str, PromptTemplate | str]:

@@ -91,7 +91,7 @@ def largest_plan(
     candidates: int, documents: int, fits: Callable[[Sequence[Stage]], bool]
 ) -> list[Stage] | None:
     """Return the stages on the largest number of documents that fits, None if two documents do not fit."""
-    # A generator: no smaller plan is made after the first one that fits.
+    # A generator: it stops at the first plan that fits.
     plans = (plan_stages(candidates, count) for count in range(documents, LEAST_DOCUMENTS - 1, -1))
     return next((stages for stages in plans if fits(stages)), None)
 

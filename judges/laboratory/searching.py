@@ -187,7 +187,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     best = _best(search)
     assert search.judge.template is not None
     prompt = best.text if best else search.judge.template.text_about(frozen.id)
-    # The drafting model sees what was tried, so it does not draft it again.
+    # The drafting model sees earlier attempts, so it does not draft it again.
     parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
     tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
     # A request can show a few errors at once; only more than that need clusters.

@@ -67,7 +67,7 @@ class MetricCheck:
 
     def __init__(self, project: Project) -> None:
         self.catalogue = Catalogue(project)
-        # Files number documents in the order of their import, which is that of the ids.
+        # Files number documents in the order of their import, which the ids also have.
         keys = Document.objects.filter(project=project).order_by("pk").values_list("key", flat=True)
         self.documents: Sequence[str] = list(keys)
         self.made, self.already_there = MetricCounts(), MetricCounts()

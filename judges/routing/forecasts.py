@@ -308,7 +308,7 @@ def _find_indicator_option(
         losses = loss(own.judge, own.human_means)
         kept = errors = 0.0  # shares of the units, at the r that keeps most within the risk
         for level in np.unique(levels[~np.isnan(levels)]):
-            # r lies just below this level, so systems with exactly this R stay.
+            # r is just below this level, so systems with exactly this R stay.
             stay = levels[own.systems] >= level
             wrong_ones = losses[stay & ~np.isnan(losses)]
             if len(wrong_ones) and wrong_ones.mean() <= risk and stay.mean() > kept:

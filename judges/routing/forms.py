@@ -315,7 +315,7 @@ def usual_values(project: Project) -> dict[str, Any]:
 
 def unused_name(project: Project) -> str:
     names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
-    # People may have taken a number as a name of their own.
+    # People may have chosen a number as a name.
     number = len(names) + 1
     while f"Policy {number}" in names:
         number += 1

@@ -282,7 +282,7 @@ def _render_form(
     request: Request, project: Project, name: str, context: dict[str, Any], status: int
 ) -> HttpResponse:
     """Render a form with the plan of its input, as a page or for htmx the plan alone."""
-    # An error of a command has a status of its own already.
+    # An error of a command already has a status.
     status = 422 if context["form"].errors and status == 200 else status
     template = f"judges/routing/{name}.html{'#preview' if request.htmx else ''}"
     return render_judges(request, project, template, context, status=status)

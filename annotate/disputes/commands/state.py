@@ -116,7 +116,7 @@ def _pending_since(
             found[each] = max([asked_again, *news])  # by an admin, who asks everybody
         # A rater at an end answers once, and again after each addition of another rater.
         elif own[each] in ends and (rater.answered_at is None or news):
-            # Without an addition of another rater there is no time, for which LONG_AGO stands.
+            # Without an addition of another rater there is no time, and LONG_AGO takes its part.
             found[each] = max(news, default=LONG_AGO)
     return found
 

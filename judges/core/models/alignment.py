@@ -21,7 +21,7 @@ class DevelopmentDocument(models.Model):
         db_default=Part.TEACH,
         help_text="Teach: examples and errors come from it. Select: candidates are ranked on it.",
     )
-    # One row at most, so that no document is in two parts.
+    # A single row, so that no document is in two parts.
     document = models.OneToOneField("annotate.Document", models.CASCADE, related_name="development")
     drawn_at = models.DateTimeField(default=timezone.now)
 

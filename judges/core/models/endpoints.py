@@ -108,7 +108,7 @@ class Endpoint(models.Model):
                 name="limits_allow_something",
             ),
             models.CheckConstraint(
-                # An admin chooses the server: no other secret of the host may be sent there.
+                # An admin chooses the server: the server may get no other secret of the host.
                 condition=Q(key_variable="") | Q(key_variable__endswith="_API_KEY"),
                 name="only_variables_of_keys_are_sent",
             ),

@@ -166,7 +166,7 @@ class Judge(models.Model):
     )
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
-    # Judgments and results refer to a judge, so it is kept.
+    # Judgments and results refer to a judge, so its row stays.
     archived_at = models.DateTimeField(null=True, help_text="Archived: not offered, not asked, and kept.")
     tried_by = models.ForeignKey(
         "judges.PromptSearch",
@@ -286,7 +286,7 @@ class Panel(models.Model):
 
     judge = models.OneToOneField("judges.Judge", models.CASCADE, related_name="panel")
     rule = models.CharField(max_length=8, choices=Rule.choices)
-    # A panel has no values on these documents, where they would look better than they are.
+    # A panel has no values on these documents: their values would look better than elsewhere.
     development_share = models.FloatField(
         null=True, help_text="The share of documents that weights are learned from, and that have no values."
     )
@@ -305,7 +305,7 @@ class Panel(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                # At 0 the weights have nothing to learn from, and at 1 no document is left to judge.
+                # At 0 the weights have nothing to learn from, and at 1 no document remains to judge.
                 condition=Q(rule="weights", development_share__gt=0, development_share__lt=1)
                 | (~Q(rule="weights") & Q(development_share__isnull=True)),
                 name="only_weights_have_a_development_sample",

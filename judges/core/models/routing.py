@@ -102,7 +102,7 @@ class Calibration(models.Model):
     @property
     def origin(self) -> str:
         """The origin recorded in the assignments that it requested."""
-        # A text, because `annotate` has the assignments and knows no tables of judges.
+        # A text, because `annotate` has the assignments and imports no tables of judges.
         return f"calibration {self.pk}"
 
 

@@ -36,7 +36,7 @@ class Run(MailedRow):
     OVER = (Status.CANCELLED, Status.FINISHED)
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="runs")
-    # One frozen version for the whole run, also if the wording changes meanwhile.
+    # One frozen version for the whole run, also if the wording changes during it.
     guideline = models.ForeignKey("annotate.Guideline", models.PROTECT, related_name="runs")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
     via = models.CharField(max_length=5, choices=Via.choices, default=Via.CALLS)
@@ -83,7 +83,7 @@ class Run(MailedRow):
     reused_cost = models.DecimalField(
         max_digits=14, decimal_places=8, default=0, help_text="What the calls behind these answers had cost."
     )
-    # An unknown cost is counted, so that the sum does not treat it as 0.
+    # This counts unknown costs, so that the sum does not treat it as 0.
     reused_cost_unknown = models.PositiveIntegerField(
         default=0, help_text="How many of these answers had a cost that is unknown."
     )
@@ -302,7 +302,7 @@ class Judgment(models.Model):
                 name="judgments_without_value",
             ),
             models.Index(
-                # Only a judgment with a call of its own is a source, so copies never refer to copies.
+                # Only a judgment with its own call is a source, so copies never refer to copies.
                 "messages_hash",
                 condition=Q(status="done", reused_from__isnull=True),
                 name="judgments_reusable",

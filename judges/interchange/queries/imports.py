@@ -82,7 +82,7 @@ class JudgmentCheck:
         self.judges = {judge.name: judge for judge in judges}
         # By the judge's name, of the judges that the file names.
         self.given: dict[str, dict[tuple[Unit, int], Existing]] = {}
-        # Rows of the file about a unit without a number of their own.
+        # Rows of the file about a unit without their own number.
         self._unnumbered: Counter[tuple[str, Unit]] = Counter()
 
     def take(self, row: ImportedJudgment) -> ResolvedJudgment:

@@ -133,7 +133,7 @@ class Command(ConcordCommand):
         """Show the run's progress until it ends; Ctrl-C pauses it, and calls in flight are finished."""
         paused = False
         # Python handles signals in the main thread alone, so the calls run in another one. The end of this
-        # block waits for the calls in flight.
+        # block ends after the calls in flight.
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
             while not self._has_ended(run, work, options):

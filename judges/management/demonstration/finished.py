@@ -143,7 +143,7 @@ _LEANINGS = {"ann@example.org": 0.1, "bo@example.org": -0.4, "cem@example.org": 
 _WAVERS = 0.6
 _LOW = 3  # and below: annotators give a reason
 _MARKED = ("consistency", "relevance")
-# An unfinished project of this age was left by a process that died.
+# An unfinished project of this age belongs to a process that died.
 _LONGEST = timedelta(minutes=10)
 _TEACH, _SELECT = 2, 1  # documents that prompts learn from, and are ranked on
 _EXAMPLES = 3
@@ -189,7 +189,7 @@ def is_wanted() -> bool:
     existing = Project.objects.filter(name=NAME).first()
     if existing is not None:
         return _is_left_half_made(existing)
-    # An installation with projects of its own gets no demonstration.
+    # An installation that already has projects gets no demonstration.
     return not Project.objects.exclude(name=UNFINISHED).exists()
 
 
@@ -310,7 +310,7 @@ def _calibration(project: Project) -> CalibrationSpec:
 
 
 def _rate(round: Round, membership: Membership, email: str) -> None:
-    # Each purpose has a stream of its own, so a change of one leaves the others as they are.
+    # Each purpose has its own stream, so a change of one leaves the others unchanged.
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
     chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
@@ -366,7 +366,7 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
 
     _talk(dispute, [raters[each] for each in (near, far, *between)], dimension.key)
     answer_dispute(dispute=dispute, rater=raters[near], value=None, comment=reason(near))
-    # Of 100 disputes 70 end by a move and 15 by adjudication; 7 wait for it, and 8 stay open.
+    # Of 100 disputes 70 end by a move and 15 by adjudication; 7 still need it, and 8 stay open.
     course = chance.random()
     if course < 0.7:
         comment = chance.choice(YIELDS)

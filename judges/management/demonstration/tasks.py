@@ -41,6 +41,6 @@ def load_finished_demonstration() -> None:
 def stop_loading(**_options: Any) -> None:
     """Stop the process when this worker stops; the next start creates the demonstration."""
     _stopping.set()
-    # A copy, because the task's thread may remove the process meanwhile.
+    # A copy, because the task's thread may remove the process at any time.
     for loading in list(_loading):
         loading.kill()

@@ -124,7 +124,7 @@ def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dic
     Raises ValueError with fewer than two.
     """
     assert evidence.features is not None
-    # Units that calibrate are left out, because the test is exact only with a model from other ratings.
+    # This excludes units that calibrate, because the test is exact only with a model from other ratings.
     losses = loss(evidence.scores.judge[fits], evidence.scores.human_means[fits])
     model = fit_error_model(evidence.features[fits], losses)
     return {

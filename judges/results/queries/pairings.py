@@ -134,7 +134,7 @@ def cost_of_thousand_units(judge: Judge, spent: Iterable[Spent]) -> Decimal | No
     if not priced:
         return None
     cost = sum((each.cost for each in priced if each.cost is not None), Decimal(0))
-    # Each sample is an answer of its own, so a unit costs as many answers as the judge has samples.
+    # Each sample is a separate answer, so a unit costs as many answers as the judge has samples.
     return THOUSAND * judge.samples * cost / sum(each.answers for each in priced)
 
 

@@ -37,7 +37,7 @@ def estimate_cell(estimate: Estimate) -> Cell:
         value=estimate.value,
         low=found.low if found else None,
         high=found.high if found else None,
-        # A missing value has a reason of its own, which covers the interval.
+        # A missing value has its own reason, which covers the interval.
         interval_reason=(estimate.interval_reason or "") if estimate.value is not None else "",
         count=estimate.ratings,
         reason=estimate.reason or "",
@@ -158,7 +158,7 @@ def add_correction_count(
             number,
         ).format(count=number, by_judge=by_judge)
         left_out.append(message if number else str(NOTHING_LEFT_OUT))
-    # The sentence is about the project, so the first judge is enough.
+    # The message is about the project, so the first judge is enough.
     left_out += [sentence for judge in list(judges)[:1] if (sentence := sentence_of_development(judge))]
     return [replace(first, says=" ".join([*left_out, first.says]).strip()), *others]
 

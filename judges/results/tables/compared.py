@@ -334,7 +334,7 @@ def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
     found: dict[str, npt.NDArray[np.bool_]] = {}
     for each in scored:
         key = each.dimension.key
-        # `True` lets the first judge begin the intersection.
+        # `True` lets the first judge start the intersection.
         found[key] = found.get(key, True) & each.said.given
     return found
 

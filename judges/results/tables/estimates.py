@@ -415,7 +415,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
                 reason=mean.reason,
                 how=str(_HOW),
             )
-            # One rating gives people a mean of their own, even if no corrected one is defined.
+            # One rating gives people a separate mean, even if no corrected one is defined.
             why = "" if mean.ratings else mean.reason
             ranks = f"{mean.best}" if mean.best == mean.worst else f"{mean.best}–{mean.worst}"
             rows.append(

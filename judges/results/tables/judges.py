@@ -64,7 +64,7 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
         shared = gettext("On each dimension only the items for which every judge has a value.")
         says = f"{says} {shared}"
     sections = [Section(gettext("All judges"), says, together, "all-judges"), *of_each]
-    # Rows warn of their own gaps, so the table lists only judges without any value.
+    # Rows warn of gaps, so the table lists only judges without any value.
     sections = add_gaps(sections, found.judges, chosen, only_unread=True)
     return add_correction_count(sections, found.judges, chosen)
 

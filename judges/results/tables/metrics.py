@@ -93,7 +93,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
         stream = stream_of_metric(project, metric, dimension)
         rows.append(_row(metric.name, scores, dimension, chosen["coefficient"], stream, is_metric=True))
     label = CORRELATIONS[chosen["coefficient"]].estimator.label
-    # A metric has a scale of its own, so it has no alpha, bias or R.
+    # A metric has its own scale, so it has no alpha, bias or R.
     columns = [
         Column("name", gettext("Judge or metric"), ColumnKind.TEXT),
         Column("kind", gettext("Kind"), ColumnKind.TEXT),

@@ -106,7 +106,7 @@ def draw_calibration(
             origin=calibration.origin,
             seed=calibration.seed,
         )
-        # Another sample may have drawn the same units, which changes their total probability.
+        # Another sample may have selected the same units, which changes their total probability.
         settle_probabilities(round)
     return calibration
 
@@ -119,7 +119,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
     certificates' subject has changed since the sampling.
     """
     calibration = _lock_calibration(calibration)
-    # The ratings are read once: a second look would be one more test, with a delta of its own.
+    # The ratings are read once: a second look would be one more test, with its own delta.
     if calibration.status == Status.CERTIFIED:
         return list(calibration.certificates.select_related("dimension"))
     if calibration.status == Status.WITHDRAWN:

@@ -230,7 +230,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
                 gettext("{policy} was withdrawn; make a new policy.").format(policy=locked)
             )
         other = RoutingPolicy.objects.filter(project=locked.project, status=Status.ROUTED).first()
-        # A sentence instead of the error of the constraint `one_policy_routes_a_project`.
+        # A message instead of the error of the constraint `one_policy_routes_a_project`.
         if other is not None:
             raise RoutingRefusedError(
                 gettext(
@@ -267,7 +267,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
         return locked
 
     with long_write():
-        # Long writes hold a project while they write in steps, so this one waits for their end.
+        # Long writes hold a project while they write in steps, so this one starts after their end.
         routed = write_when_free(policy.project, decide)
         # A repeated call also writes what an interrupted one has left.
         if routed.round and routed.round.is_unfinished:

@@ -48,7 +48,7 @@ class AuditCell:
 
     @property
     def too_few(self) -> bool:
-        # If all of a few units are audited, nothing is left to estimate.
+        # If all of a few units are audited, there is nothing to estimate.
         return self.audited < min(LEAST_RATINGS, self.kept)
 
 

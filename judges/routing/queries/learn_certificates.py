@@ -66,7 +66,7 @@ def bound_now(
                 "definition": text_digest(
                     [
                         *(getattr(each, name) for name in _DEFINING),
-                        # A step of 1 is left out, so stored certificates without a step stay valid.
+                        # A step of 1 has no entry, so stored certificates without a step stay valid.
                         *([] if each.scale_step == 1 else [each.scale_step]),
                     ]
                 ),

@@ -168,7 +168,7 @@ class RoutingPlan:
     @cached_property
     def digest(self) -> str:
         """Return a digest that is equal exactly for plans that send the same units for the same reasons."""
-        # Sentences and R are left out, because they change no assignment.
+        # Without messages and R, because they change no assignment.
         units = sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in self.units)
         return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
 

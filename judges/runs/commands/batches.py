@@ -151,7 +151,7 @@ def _first_that_fit(
     rows = planned[: limit + (size or LOOKED_THROUGH)]
     for members in group_by_call(rows, shared.judges).values():
         is_full = len(kept) + len(members) > limit or asked == calls
-        # The first request about a document is taken in any case, or a larger one would never be sent.
+        # The first request about a document always goes in, or a larger one would never be sent.
         if is_full and (kept or size):
             break
         kept += members
@@ -344,7 +344,7 @@ def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
 def _fail(judgments: QuerySet[Judgment], reason: str, problem: str = "") -> None:
     """End judgments without a reply; the ones with an unreadable reply stay unreadable."""
     found = list(judgments.values_list("pk", flat=True))
-    # Each update removes its rows from `judgments`, as they are leased no more.
+    # Each update removes its rows from `judgments`, because their lease ends.
     judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **FREE)
     judgments.update(status=Status.FAILED, reason=reason, problem=problem, answered_at=timezone.now(), **FREE)
     if found:

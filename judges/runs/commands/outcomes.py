@@ -44,7 +44,7 @@ def _defaults(names: Iterable[str]) -> dict[str, Any]:
     return {field.attname: field.get_default() for field in found}  # type: ignore[union-attr]
 
 
-# Calls are counted for each asking: its first calls that fail must not be its last.
+# Each repetition of the question counts its own calls: its first calls that fail must not be its last.
 PLAIN = _defaults([*(name for name in _COLUMNS if name not in _CHANGED), "reused_from", "is_corrected"])
 EMPTY = PLAIN | _defaults(_CHANGED[1:])
 """The values that a judgment loses before another request."""
