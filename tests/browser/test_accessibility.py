@@ -374,5 +374,5 @@ def test_new_page_needs_a_visit(client: Client) -> None:
 
 def filled(route: str) -> str:
     """Return an address of a route; what it is about need not exist, for a wrong method is refused first."""
-    parts = route.replace("<step:step>", "open-1").split("/")
+    parts = route.replace("<step:step>", "open-1").replace("<image:key>", "1.png").split("/")
     return "/" + "/".join("1" if part.startswith("<") else part for part in parts)
