@@ -51,6 +51,15 @@ def read_number(text: str, digits: int = 18) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
 
 
+# An even number of backslashes before it is text: only an escape of its own writes the character NUL.
+_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def escapes_nul(written: str) -> bool:
+    """Return True if this JSON contains a NUL character, which PostgreSQL rejects in text and jsonb."""
+    return _ESCAPED_NUL.search(written) is not None
+
+
 def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
     """Return a key that sorts the numbers in names by value, and letters without regard to case."""
     parts = re.split(r"(\d+)", name.casefold())

@@ -134,6 +134,17 @@ class DocumentInput(Input):
     title = Text(required=False, allow_blank=True, max_length=300)
     parts = PartInput(many=True, allow_empty=False, help_text="Each with a label of its own.")
 
+    def validate_parts(self, parts: list[dict[str, str]]) -> list[dict[str, str]]:
+        labels = [part["label"] for part in parts]
+        # The import takes parts by their labels, so the second of a label would replace the first.
+        if twice := next((label for label in labels if labels.count(label) > 1), None):
+            raise serializers.ValidationError(
+                gettext("Two parts have the label “{label}”; give each a label of its own.").format(
+                    label=twice
+                )
+            )
+        return parts
+
 
 class ItemInput(Input):
     """A system's output for an existing document."""

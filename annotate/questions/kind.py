@@ -15,6 +15,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import format_value
 from annotate.core.scale import DECIMALS, normalize
+from annotate.core.strings import escapes_nul
 
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None
@@ -165,8 +166,8 @@ def is_storable(data: Data) -> bool:
         text.encode()
     except (ValueError, RecursionError):
         return False
-    # JSON escapes a NUL character, also without ASCII; PostgreSQL rejects it in text and jsonb.
-    return "\\u0000" not in text
+    # JSON escapes a NUL character, also without ASCII.
+    return not escapes_nul(text)
 
 
 def refuse_data(dimension: FrozenDimension) -> InvalidValueError:

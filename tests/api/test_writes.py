@@ -32,6 +32,12 @@ def test_programs_make_a_project_rate_discuss_and_settle_it():
     made = admin.post(f"{home}dimensions/", FLUENCY).json()
     assert (made["key"], made["points"][1]["description"]) == ("fluency", "No error.")
     parts = [{"label": "Review 1", "text": "Great boots."}, {"label": "Review 2", "text": "Too small."}]
+    twice = [parts[0], {**parts[1], "label": "Review 1"}]
+    rejected = admin.post(f"{home}documents/", {"documents": [{"document": "boots", "parts": twice}]})
+    assert (rejected.status_code, "Two parts have the label “Review 1”" in rejected.content.decode()) == (
+        422,
+        True,
+    )
     admin.post(f"{home}documents/", {"documents": [{"document": "boots", "parts": parts}]})
     items = [{"document": "boots", "system": name, "text": f"By {name}."} for name in ("a", "b")]
     made = admin.post(f"{home}items/", {"items": items}).json()["made"]

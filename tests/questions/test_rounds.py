@@ -182,6 +182,12 @@ def test_strings_invalid_in_a_database_are_rejected_with_a_message(text: str) ->
         give(cast.annotators[0], cast.items[0].pk, "text", data={"text": text})
 
 
+def test_written_escape_of_nul_is_a_text_like_others() -> None:
+    cast = open_questions("text")
+    give(cast.annotators[0], cast.items[0].pk, "text", data={"text": r"It prints \u0000."})
+    assert Rating.objects.get().data == {"text": r"It prints \u0000."}
+
+
 @pytest.mark.parametrize("values", [[7], ["grammar"], [1.25]])
 def test_condition_lists_only_possible_answers(values: list[float | str]) -> None:
     cast = make_project()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from annotate.core.rendering.runs import is_chat
 from annotate.core.scale import int_if_whole
+from annotate.core.strings import escapes_nul
 from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.rows import LineReason, Metadata, Part, RefusedLine, shorten
 
@@ -151,7 +152,7 @@ def _metadata_value(value: object, name: str) -> object:
         return value
     written = json.dumps(value, ensure_ascii=False, default=str)
     # JSON escapes NUL, which `text_of` would not find in this form.
-    text_of(written.replace("\\u0000", "\0"), name)
+    text_of("\0" if escapes_nul(written) else written, name)
     # NaN and Infinity become strings: databases take no such JSON.
     return json.loads(written, parse_constant=str)
 

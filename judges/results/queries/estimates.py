@@ -42,7 +42,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignedUnit, Project, Round
 from annotate.core.rounds import last_round
 from annotate.leaderboard.standings import JudgedScores
-from judges.core.models import Drafting, Judge, RoutingPolicy, Run
+from judges.core.models import Drafting, Judge, RoutingPolicy, Run, StepsWriting
 from judges.results.queries.scores import (
     Material,
     material_of,
@@ -489,11 +489,14 @@ def increments(sample: RatedSample) -> FloatArray:
 
 
 def money_spent(project: Project) -> Decimal:
-    """Return the money spent on a project's judges, drafts included. Two queries."""
-    runs = Run.objects.filter(project=project).aggregate(spent=Sum("spent"))["spent"]
-    # Drafts belong to no run.
-    drafts = Drafting.objects.filter(judge__project=project).aggregate(spent=Sum("spent"))["spent"]
-    return (runs or Decimal(0)) + (drafts or Decimal(0))
+    """Return the money spent on a project's judges. Three queries."""
+    # Drafts and evaluation steps belong to no run.
+    spent = (
+        Run.objects.filter(project=project),
+        Drafting.objects.filter(judge__project=project),
+        StepsWriting.objects.filter(judge__project=project),
+    )
+    return sum((rows.aggregate(sum=Sum("spent"))["sum"] or Decimal(0) for rows in spent), Decimal(0))
 
 
 def _version(project: Project) -> Sequence[object]:

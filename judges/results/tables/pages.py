@@ -31,8 +31,6 @@ from judges.results.tables.two_sources import (
     compare_sources_sections,
 )
 
-_YES = "yes"
-
 
 def answer_judges(tables: Tables) -> str:
     most = tables.get("most")
@@ -54,7 +52,7 @@ def answer_judges(tables: Tables) -> str:
         return ""
     counts = count_of(best)
     judge = max(counts, key=counts.__getitem__)
-    sure = sum(str(row[2].value) == judge and row[3].value == _YES for row in rows)
+    sure = sum(str(row[2].value) == judge and row[3].value == gettext("yes") for row in rows)
     parts = {"judge": judge, "best": counts[judge], "total": len(rows), "sure": sure}
     if not sure:
         return (

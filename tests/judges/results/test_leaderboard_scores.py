@@ -1,5 +1,7 @@
 """Scores of a leaderboard where a judge decides a part of the units."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from django.utils import timezone
@@ -9,17 +11,18 @@ from annotate.core.models import AssignedUnit, Assignment, Rating, Round
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import CORRECTED
 from annotate.rating.commands.assignments import reserve_items
-from judges.core.models import RoutingPolicy
-from judges.results.queries.estimates import increments
+from judges.core.models import RoutingPolicy, StepsWriting
+from judges.results.queries.estimates import increments, money_spent
 from judges.routing.commands.policies import make_policy, route
 from tests.additions.scenes import make_new_raters
-from tests.factories import Cast
+from tests.factories import Cast, make_project
 from tests.judges.additions.test_route import (
     finished_benchmark,
     number_of,
     routed,
 )
 from tests.judges.certified import numbers_of, people_say
+from tests.judges.factories import make_judge
 from tests.judges.routing.project import DOCUMENTS, TRUSTED, routing_project, spec_of
 
 pytestmark = pytest.mark.django_db
@@ -106,3 +109,12 @@ def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
     assert new.severity_correction == pytest.approx(0, abs=0.01)
     # The judge is right about the units that stay with it.
     assert new.mean == pytest.approx(np.mean([people_say(each, "fluency") for each in range(60)]), abs=0.02)
+
+
+def test_money_of_a_leaderboard_includes_evaluation_steps() -> None:
+    judge = make_judge(make_project().project)
+    assert money_spent(judge.project) == 0
+    StepsWriting.objects.create(
+        template=judge.template, judge=judge, status=StepsWriting.Status.FINISHED, spent=Decimal("0.25")
+    )
+    assert money_spent(judge.project) == Decimal("0.25")
