@@ -192,12 +192,12 @@ def question(
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
     # A call about several dimensions has one wording for all of them.
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
-    step: MethodStep | Reading | None = None
+    step: MethodStep | None = None
     if isinstance(method, SteppedMethod):
-        step = method.next_step(text, subject, asked[0], replies)
-        if not isinstance(step, MethodStep):
+        following = method.next_step(text, subject, asked[0], replies)
+        if not isinstance(following, MethodStep):
             raise ValueError("All steps of this judgment are answered.")
-        messages: Sequence[Message] = step.messages
+        step, messages = following, following.messages
     else:
         messages = method.messages_about(text, subject, asked)
         if replies:

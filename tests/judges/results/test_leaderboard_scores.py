@@ -113,6 +113,7 @@ def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
 
 def test_money_of_a_leaderboard_includes_evaluation_steps() -> None:
     judge = make_judge(make_project().project)
+    assert judge.template
     assert money_spent(judge.project) == 0
     StepsWriting.objects.create(
         template=judge.template, judge=judge, status=StepsWriting.Status.FINISHED, spent=Decimal("0.25")
