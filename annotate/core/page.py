@@ -257,10 +257,11 @@ register_converter(ImageKeyConverter, "image")
 
 
 def add_refusal(form: forms.Form, error: DomainError) -> int:
-    """Attach a command's error to the form fields that it concerns and return the response status."""
-    # The messages of fields are short; a page shows the whole message, at the field that it is about.
-    for field in error.fields or [None]:
-        form.add_error(field if field in form.fields else None, error.message)
+    """Attach a command's error to the form and the fields that it concerns; return the response status."""
+    for field, message in error.fields.items():
+        form.add_error(field if field in form.fields else None, message)
+    if error.message not in error.fields.values():
+        form.add_error(None, error.message)
     return error.status
 
 
