@@ -164,6 +164,7 @@ def judgment_mapping_from_options(
 JUDGE_LIMIT = 80
 MODEL_LIMIT = 120
 MOST_SAMPLES = 1000
+# The database's columns end here: 32 bits for a count, 14 digits with eight decimals for a cost.
 LARGEST_COUNT = 2**31 - 1
 LARGEST_COST = Decimal(10**6)
 SMALLEST_COST = Decimal(1).scaleb(-8)
