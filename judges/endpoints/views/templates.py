@@ -121,6 +121,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
         return _preview(request, project, written, form)
     if request.method == "GET":
         return _page(request, project, written, form)
+    # Researchers may read and preview a prompt, and only admins change it.
     project_for_admin(request.user, slug)
     status, by, saves_common = 422, request_user(request), dimension is not None and "common" in request.POST
     try:
