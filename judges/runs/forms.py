@@ -46,6 +46,7 @@ def _budget_field(help_text: "StrOrPromise") -> forms.DecimalField:
     return forms.DecimalField(
         label=_("Budget"),
         required=False,
+        # The smallest amount of the column: a budget of 0 would not allow the first call.
         min_value=Decimal("0.0001"),
         max_digits=12,
         decimal_places=4,

@@ -101,6 +101,7 @@ def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: Use
     JudgmentChange.objects.bulk_create(
         change_of(each, Kind.EXCLUDED, Status.EXCLUDED, note=note, actor=by) for each in found
     )
+    # The flag keeps later readings of the replies from undoing a person's exclusion.
     excluded = {"status": Status.EXCLUDED, "value": None, "reason": note, "problem": "", "is_corrected": True}
     Judgment.objects.filter(pk__in=[each.pk for each in found]).update(**excluded)
     if found:
@@ -137,6 +138,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
         if (judgment.status, judgment.value) != (found.judgment.status, found.judgment.value):
             continue  # somebody was quicker
         judgment.data = found.data
+        # An unreadable reply has no rationale, and the earlier one stays.
         judgment.rationale = found.rationale or judgment.rationale
         _change(judgment, Kind.READ_AGAIN, found.status, found.value, reason=found.reason, by=by)
         changed += 1
@@ -147,6 +149,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
 
 
 def _lock_judgment(judgment: Judgment) -> Judgment:
+    # Only this row: a lock of the joined judge and project would hold up their other writes.
     rows = Judgment.objects.select_for_update(of=("self",)).select_related("judge__project")
     judgment = rows.get(pk=judgment.pk)
     if judgment.status not in ANSWERED:
