@@ -111,6 +111,7 @@ def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatAr
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
     """The units of whole documents, about `_BATCH` at a time; documents: (units,), of each unit."""
     order = np.argsort(documents, kind="stable")
+    # Documents are numbered from 0, so -1 makes the first one a start, too.
     starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
     start = 0
     for end in [*starts[1:], len(order)]:
