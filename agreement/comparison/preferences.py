@@ -186,6 +186,7 @@ def compared_points(
         )
         for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
     )
+    # Documents without a compared pair have no part in the share, so they are not resampled.
     used = both.any(axis=1)
     weighted = Weighted(
         name="correct_preferences",
