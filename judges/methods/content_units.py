@@ -111,6 +111,7 @@ def units_of(reply: str) -> list[Unit]:
 
 def _unit(said: Any) -> Unit | None:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
+    # An entry without text or with another weight is ignored, and the other units remain usable.
     is_weight = isinstance(weight, int | float) and weight > 0
     return Unit(text.strip(), float(weight)) if isinstance(text, str) and text.strip() and is_weight else None
 

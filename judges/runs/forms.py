@@ -284,6 +284,7 @@ def filtered_items(project: Project, query: str) -> list[int]:
     entered = QueryDict(query)
     form = ItemFilterForm(entered, project=project, shows_systems=True)
     chosen = form.chosen
+    # The number of the list's page is no filter, and people copy it with the URL.
     if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
         raise invalid_field("items", gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
     # A filter without effect is a mistake, and a run over everything would be paid.

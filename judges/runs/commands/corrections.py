@@ -284,6 +284,7 @@ def confirm_rereading(*, rereading: Rereading, by: User) -> Rereading:
         raise JudgmentStandsError(
             gettext("The replies are still being read. Check the preview before you change them.")
         )
+    # A stopped job with a preview was applying its changes, and continues with them.
     if locked.status in (Step.PREVIEWED, Step.STOPPED):
         locked.confirmed_by = by
         _wait(locked, Step.CONFIRMED)
@@ -302,6 +303,7 @@ def restart_rereading(*, rereading: Rereading) -> Rereading:
 
 
 def _wait(locked: Rereading, status: str) -> None:
+    # A person wants it to continue, so it has all attempts again.
     locked.status, locked.lease, locked.reason, locked.attempts = status, None, "", 0
     locked.touched_at = timezone.now()
     locked.save(update_fields=["status", "lease", "reason", "attempts", "touched_at", "confirmed_by"])
@@ -318,6 +320,7 @@ def _preview_changes(rereading: Rereading) -> None:
     for batch in rereadings_in_batches(judges_of(rereading)):
         first += [as_row(found) for found in batch[: PREVIEWED_CHANGES - len(first)]]
         number += len(batch)
+        # The report also renews the lease: a worker that lost it stops here.
         _report_progress(rereading)
     _report_progress(rereading, status=Step.PREVIEWED, would_change=number, first_changes=first, lease=None)
 

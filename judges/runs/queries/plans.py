@@ -429,6 +429,7 @@ def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:
         own = [each for each in plans if each.judge.endpoint_id == key]
         calls = sum(each.calls for each in own)
         tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in own)
+        # Limits are for a minute, and the duration is in seconds.
         limits = [
             60 * amount / limit
             for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))
