@@ -43,6 +43,7 @@ class PairPreference:
         """Whether the judge prefers the system that people prefer, or neither; None without documents."""
         if self.judge_points is None or self.human_points is None:
             return None
+        # Half of the points is no preference, and its sign is 0 for both sides.
         half = self.documents / 2
         return bool(np.sign(self.judge_points - half) == np.sign(self.human_points - half))
 

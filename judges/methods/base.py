@@ -92,6 +92,7 @@ class Method(ABC):
         Fractions are values of an output or of probabilities, but not between named categories.
         """
         lowest, highest = scales.ends(dimension)
+        # NaN fails each comparison, so in this form it is rejected, too.
         if not lowest <= value <= highest:
             return f"{dimension.name} is judged {scales.extent(dimension)}."
         if scales.is_named(dimension) and not value.is_integer():

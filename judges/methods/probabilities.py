@@ -23,6 +23,7 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
     that differ in surrounding space, quotes or case only are one answer.
     """
     chances = _chances(top_logprobs, candidates)
+    # An exact sum does not depend on the order in which the server lists tokens.
     share = math.fsum(chances.values())
     if share < SMALLEST_SHARE:
         return Unreadable(

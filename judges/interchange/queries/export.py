@@ -226,6 +226,7 @@ def _indicators(project: Project) -> Iterator[Row]:
     try:
         result = result_of(project, "reliability")
         page = current_page(project=project, result=result)
+    # A project without a pair of judges exports an empty table.
     except NoJudgesError:
         return
     # The page's own choice of judges and coefficient, as every row repeats it.
