@@ -322,6 +322,7 @@ def _percentile(
 def _quantile(ordered: FloatArray, share: float) -> float:
     """What `np.quantile` finds in sorted numbers, without its checks: they take longer than the resamples."""
     position = (len(ordered) - 1) * share
+    # With the share 1 the position is the last number, which has no next one.
     below = min(math.floor(position), len(ordered) - 2)
     start, end, between = float(ordered[below]), float(ordered[below + 1]), position - below
     # From the nearer of the two, as NumPy does, so that the last digit is the same.
@@ -360,6 +361,7 @@ def jackknife_intervals(
 
     def interval(part: int) -> tuple[Interval | None, str | None]:
         size = int(sizes[part])
+        # One undefined replicate makes the sums of its part NaN.
         if np.isnan(reach[part]):
             return None, f"Leaving out one of the {size} {by} leaves no variation: rate more of them."
         if not varied[part]:

@@ -112,6 +112,7 @@ def split_units(
         values = tested.values[raters, unit]
         # A rater who is always severe is no camp, so the raters' effects are subtracted first.
         left = values - effects[raters]
+        # Equal values keep the order of raters, so the camps are the same each time.
         order = np.argsort(left, kind="stable")
         cut, gaps, variation = cut_into_camps(left[order][None], least_gap(domain))
         between, p = float(variation[0]), 1.0
@@ -174,6 +175,7 @@ def cut_into_camps(
     more than least_gap.
     """
     raters = ordered.shape[1]
+    # Of four raters or more, a single deviating one is no camp.
     least = 1 if raters < 4 else 2
     sizes = np.arange(least, raters - least + 1)
     sums = ordered.cumsum(axis=1)

@@ -80,6 +80,7 @@ class Coefficient:
     warning: str = ""
 
     def __post_init__(self) -> None:
+        # NaN and infinity are no values: readers and JSON need a number or a reason.
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(
                 f"{self.label} is {self.value}; where it is undefined it must be None with a reason."
@@ -132,6 +133,7 @@ def why_not_pairable(counts: Counts) -> str | None:
 def no_variation(data: ReliabilityData) -> str:
     """The reason to give where every value is the same and chance agreement is therefore complete."""
     used = data.codes[:, data.ratings_per_unit >= 2]
+    # A gap has the largest code, so the smallest one belongs to the only value.
     value = data.value_domain[int(used.min())]
     return (
         f"Every value is {value:g}: without variation, agreement cannot be told from chance. "

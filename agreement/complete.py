@@ -26,6 +26,7 @@ def complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
 def _complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
     rated = data.codes < len(data.value_domain)
     raters = np.flatnonzero(rated.any(axis=1))
+    # `all` over no rater is true, but without raters no unit is complete.
     complete = rated[raters].all(axis=0) if len(raters) else np.zeros(rated.shape[1], dtype=bool)
     left_out = int(np.sum((data.ratings_per_unit >= 2) & ~complete))
     return data.of_raters(raters.tolist()).of_units(complete), left_out
@@ -61,6 +62,7 @@ def _estimate_complete(
         if reason is None
         else undefined_coefficient(estimator, data, reason)
     )
+    # Counts are of all units, because they also show the number of excluded ones.
     return replace(result, counts=count(data, units_left_out=left_out)), complete
 
 
@@ -103,6 +105,7 @@ def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
             total - between_units - between_raters,
         )
     )
+    # A resample of one unit would divide by 0; the statistics exclude it.
     degrees = np.maximum(n - 1, 1)
     return MeanSquares(
         units=units / degrees,

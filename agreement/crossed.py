@@ -159,6 +159,7 @@ def _have_same_differences(part: FloatArray) -> bool:
     if given.sum() - len(rows) <= np.linalg.matrix_rank(normal):
         return False
     centred = np.where(np.isnan(rows), 0.0, rows - np.nanmean(rows, axis=1, keepdims=True))
+    # The equations leave a common constant open, so the shortest solution is as good as any.
     left = rows - np.linalg.pinv(normal) @ centred.sum(axis=0)
     return bool(np.nanmax(np.abs(left - np.nanmean(left, axis=1, keepdims=True))) < _TINY)
 

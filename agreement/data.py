@@ -54,6 +54,7 @@ class ReliabilityData:
         table = _table(values)
         level = _level(measurement_level)
         if value_domain is None:
+            # Without any value the domain still needs a point, which no rating has.
             value_domain = observed_domain(table) if not np.isnan(table).all() else [0.0]
         domain = _domain(value_domain, level)
         checked = {
@@ -132,6 +133,7 @@ class ReliabilityData:
 def set_once(instance: object, values: Mapping[str, object]) -> None:
     """Fill a frozen dataclass; its arrays become read-only."""
     for name, value in values.items():
+        # Derived results stay valid only if the values never change.
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
         object.__setattr__(instance, name, value)
@@ -253,6 +255,7 @@ def _rater_names(names: Sequence[str], raters: int) -> tuple[str, ...]:
 
 def _codes(table: FloatArray, domain: FloatArray) -> npt.NDArray[np.unsignedinteger]:
     """Position of each value in the domain, its length for a gap; row by row to spare memory."""
+    # The smallest type for these codes, usually one byte for each value of a large table.
     codes = np.empty(table.shape, dtype=np.min_scalar_type(len(domain)))
     for row, values in zip(codes, table, strict=True):
         positions = np.searchsorted(domain, values)  # NaN sorts behind everything

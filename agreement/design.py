@@ -13,6 +13,7 @@ from agreement.variance_components import VarianceComponents
 
 LEAST_RATERS, MOST_RATERS = 2, 20
 LEAST_DOCUMENTS, MOST_DOCUMENTS = 3, 10_000
+# A fixed seed, so that the same variances always give the same design.
 _PANELS, _DOCUMENTS, _SEED = 20, 100, 20_261_128
 
 Reaches = Callable[[int, int], bool]
@@ -145,6 +146,7 @@ def _check_per_document(per_document: int | None) -> None:
 
 def fewest_reaching(reaches: Callable[[int], bool], *, least: int, most: int) -> int | None:
     """Return the least number from `least` to `most` that reaches a goal, or None. Doubles, then halves."""
+    # The search relies on goals that hold from some number on.
     low, high = least - 1, least
     while not reaches(high):
         low, high = high, 2 * high
@@ -171,6 +173,7 @@ def paired_power(
     """
     if documents < LEAST_DOCUMENTS or deviation < 0:
         raise ValueError("Power needs three documents or more and a standard deviation of 0 or more.")
+    # Without variation between documents, every sample shows the difference.
     if deviation == 0:
         return float(difference != 0)
     noncentrality = abs(difference) / deviation * np.sqrt(documents)

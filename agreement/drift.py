@@ -49,6 +49,7 @@ def thirds(times: FloatArray) -> IntArray:
     found = np.full(len(times), -1, dtype=np.intp)
     given = np.flatnonzero(~np.isnan(times))
     order = given[np.argsort(times[given], kind="stable")]
+    # Integer division spreads the remainder over the thirds.
     found[order] = np.arange(len(order)) * THIRDS // max(len(order), 1)
     return found
 

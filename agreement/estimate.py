@@ -144,6 +144,7 @@ def _parts_left_out_in_turn(
     if estimator.smoothed:
         few &= modal_shares_of_parts(data, members) <= LARGEST_MODAL_SHARE
     counts, found = counts_of_parts(data, members), {}
+    # The matrix of weights has a row for each left-out unit, so blocks limit its memory.
     at_once = max(1, _BLOCK // max(1, kinds * resampling.jackknife_below))
     for start in range(0, int(few.sum()), at_once):
         chosen = np.flatnonzero(few)[start : start + at_once]
@@ -159,6 +160,7 @@ def _parts_left_out_in_turn(
             values, of_part, values_without, own[of_part, pattern], "units", resampling, estimator.bounds
         )
         for part, value, interval in zip(chosen.tolist(), values.tolist(), intervals, strict=True):
+            # An undefined part is missing here, and `estimate` then gives its reason.
             if not np.isnan(value):
                 found[part] = estimator.coefficient(counts[part], value, *interval)
     return found

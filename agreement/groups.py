@@ -111,6 +111,7 @@ def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatAr
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
     """The units of whole documents, about `_BATCH` at a time; documents: (units,), of each unit."""
     order = np.argsort(documents, kind="stable")
+    # Documents are numbered from 0, so -1 makes the first one a start, too.
     starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
     start = 0
     for end in [*starts[1:], len(order)]:
@@ -272,6 +273,7 @@ def studentised_interval(
     without_one = measure.estimator.statistic(patterns)(left_out)
     mean = float(counts @ without_one) / size
     error = math.sqrt((size - 1) / size * float(counts @ (without_one - mean) ** 2))
+    # In this form the comparison also catches NaN.
     if not error > 0:
         return None, f"Leaving out each of the {size} {noun} in turn does not show the variation."
     middle, freedom = math.atanh(found.value), size - 1
@@ -355,6 +357,7 @@ def mean_values(values: FloatArray) -> FloatArray:
 
 
 def _group_within(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
+    # The same object keeps the statistics that were computed for it.
     return data if within is None or within is data.documents else data.in_documents(within)
 
 

@@ -126,6 +126,7 @@ def weighted_kappa(
     result = estimate(estimator, data, generator, resampling)
     if not result.counts.pairable_units:
         return result
+    # Computed again for the sample alone: the numbers of pairs are parameters, which resamples lack.
     patterns = estimator.patterns(data)
     found = _pair_kappas(patterns, metric, scores)(patterns.unit_counts[None].astype(float))[0]
     numbers = {"pairs": len(found), "undefined_pairs": int(np.isnan(found).sum())}
@@ -158,6 +159,7 @@ def _pair_kappas(
     return kappas
 
 
+# Gwet's chance agreement counts unused values of the scale, and shares include units with one rating.
 _PATTERNS = partial(by_value, least_ratings=1, keep_unused=True)
 
 

@@ -244,6 +244,7 @@ def label_rates(
     of_unit, found = np.array(systems, dtype=object), []
     for system in dict.fromkeys(systems):
         own = (of_unit == system) & (raters > 0)
+        # Numbered again, because documents without an answer about the system do not count.
         documents = np.unique(answers.documents[own], return_inverse=True)[1]
         hits = sum_by_document(shares[own], documents)
         sizes = sum_by_document(np.ones(int(own.sum())), documents)[:, None]

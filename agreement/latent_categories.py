@@ -16,6 +16,7 @@ from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where
 def posterior_of(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Probabilities (rows, cases) from logarithms of joint ones, and the (rows,) logarithms of their sums."""
     highest = logs.max(axis=1, keepdims=True)
+    # Relative to the highest one, because all of them can underflow to 0.
     joint = np.exp(logs - highest)
     total = joint.sum(axis=1, keepdims=True)
     return joint / total, (np.log(total) + highest)[:, 0]
@@ -199,6 +200,7 @@ class _CodedValues:
         code = data.codes[rater, unit].astype(np.intp)
         raters, size = given.shape
         positions = np.arange(size)
+        # A unit without values has no part in the likelihood.
         if only_rated:
             positions, unit = np.unique(unit, return_inverse=True)
         return cls(rater, unit, code, raters, len(data.value_domain), positions, size)

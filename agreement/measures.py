@@ -114,6 +114,7 @@ def _kendall_tau_b(patterns: Patterns) -> Statistic:
 
     def correlations(weights: FloatArray) -> FloatArray:
         balance = np.zeros(len(weights))
+        # The table of signs has a number for each pair of patterns, so blocks limit its memory.
         block = max(1, _BLOCK // len(x))
         for start in range(0, len(x), block):
             rows = slice(start, start + block)

@@ -70,6 +70,7 @@ def unitizing_alpha(
     def statistic(sums: FloatArray) -> FloatArray:
         marked, gap, differing, with_itself = sums.T
         total = marked + gap
+        # Undefined sums give NaN or infinity here, which the last line replaces.
         with np.errstate(divide="ignore", invalid="ignore"):
             found = 1 - differing * (total - with_itself / total) / (marked * gap)
         return np.where(marked * gap > 0, found, np.nan)
@@ -135,6 +136,7 @@ def gamma(
     pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in _comparable(texts))
     # Many pairs average out the randomness of shifts, so each needs fewer.
     shifts = int(np.clip(_SHIFTS // max(pairs, 1), _FEWEST, _MOST))
+    # The shifts need random numbers even without an interval, and the same ones each time.
     drawn = generator_of(substream(generator, "gamma") or Stream(0), "shifts")
 
     def statistic(sums: FloatArray) -> FloatArray:

@@ -132,6 +132,7 @@ def ranking_alpha(
     # Alpha is a function of these four sums, so that resamples can weight documents.
     of_item = np.stack([used, apart, tied.sum(axis=0), (tied**2).sum(axis=0)], axis=1)
     sums = sum_by_document(of_item, rankings.documents)
+    # Documents without two rankings of an item have no part in alpha, so they are not resampled.
     sums = sums[sums[:, 0] > 0]
 
     def alphas(weights: FloatArray) -> FloatArray:

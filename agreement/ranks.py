@@ -77,6 +77,7 @@ def why_no_strengths(beaten: FloatArray, systems: Sequence[str]) -> str:
     )
     if parts == 1:
         return ""
+    # The smallest group makes the shortest message, and its name suffices.
     smallest = np.bincount(of_system).argmin()
     named = ", ".join(name for name, part in zip(systems, of_system, strict=True) if part == smallest)
     return f"{named}: won, lost or missed every comparison with the others, so there is no finite strength."

@@ -446,6 +446,7 @@ def _leave_out(by_document: FloatArray) -> FloatArray:
 
 
 def _means(totals: FloatArray, counts: FloatArray) -> FloatArray:
+    # Counts are sums of floats, so the limit between 0 and 1 allows for rounding.
     return divide_where(counts >= 0.5, totals, counts)
 
 

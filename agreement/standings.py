@@ -118,6 +118,7 @@ def compare_panels(
             for one, other in pairs
         ]
     )
+    # Systems without a mean come last, and names decide between equal means.
     ordered = sorted(means, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
     names = [each.system for each in ordered if each.mean is not None]
     ranks = ranks_and_letters(names, differences, 1 - confidence_level)
@@ -149,6 +150,7 @@ def panel_mean(
     value, interval = found.value - (offset.value or 0.0), found.interval
     if interval is None:
         return replace(plain, mean=value)
+    # The first panel defines the scale, so its systems have no error of an offset.
     if offset == PanelOffset():
         return replace(plain, low=interval.low, high=interval.high)
     reach = math.hypot(interval.high - found.value, normal_reach(offset.error, confidence_level))

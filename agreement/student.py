@@ -32,6 +32,7 @@ def normal_reach(error: float, confidence_level: float) -> float:
 
 def t_p_value(value: float, error: float, freedom: float) -> float:
     """Return the two-sided p value of t = value / error."""
+    # The lower tail keeps small p values, which a difference from 1 would lose.
     return float(2 * scipy.special.stdtr(freedom, -abs(value) / error))
 
 
@@ -124,6 +125,7 @@ def sum_by_document(values: FloatArray, documents: IntArray, size: int | None = 
     size: the number of documents, if the last may have no unit.
     """
     sums = np.zeros((int(documents.max(initial=-1)) + 1 if size is None else size, *values.shape[1:]))
+    # `bincount` takes a single column, and `+=` would add only one unit of each document.
     np.add.at(sums, documents, values)
     return sums
 

@@ -150,6 +150,7 @@ def _summarise(
         label=label,
         source="in points of the scale",
         statistic=statistic(distinct),
+        # The size 0 makes the statistic undefined if there are too few values.
         size=len(distinct) if len(given) >= least else 0,
         noun="units",
         bounds=bounds,
@@ -198,6 +199,7 @@ def deviation_interval(
         return None, "All values are the same, so they do not tell how much they may vary."
     z = float(scipy.special.ndtri((1 + confidence_level) / 2))
     correction = size / (size - z)
+    # LEAST_VALUES keeps the number under the root positive.
     cut = int(size / (2 * np.sqrt(size - 4)))
     trimmed = np.sort(values)[cut : size - cut].mean()
     squares = float(np.sum((values - values.mean()) ** 2))

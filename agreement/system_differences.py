@@ -280,6 +280,7 @@ def compare_rankings(
             (-1.0, 1.0),
         )
         tau = replace(tau, interval=interval, interval_reason=why)
+    # One test for each system, so the simultaneous intervals cover this number of tests.
     levels = levels_of(0.95, len(systems))
     moved = [
         paired_difference(sides[1][:, index] - sides[0][:, index], name, name, levels)
@@ -288,6 +289,7 @@ def compare_rankings(
     possible = tuple(rank_sets(systems, system_differences(values, systems)) for values in sides)
     return TwoRankings(
         means=of_both,
+        # One more than the number of better systems, so that ties share the better rank.
         ranks=1 + np.sum(of_both[:, None, :] > of_both[:, :, None], axis=2),
         possible=(possible[0], possible[1]),
         differences=adjust_p_values(moved),

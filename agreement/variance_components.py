@@ -128,6 +128,7 @@ def _pair_counts(values: FloatArray) -> dict[Shared, float]:
     given = (~np.isnan(values)).astype(float)
     # A squared number of ratings counts the ordered pairs that share at least these facets.
     counts = {shared: float(np.sum(_over(given, shared) ** 2)) for shared in _KINDS}
+    # Counts are differences of float sums, so 0.5 separates 0 from 1.
     return {shared: count for shared, count in _alternate(counts, over_more=True).items() if count > 0.5}
 
 

@@ -157,6 +157,7 @@ def without_severity(human: FloatArray) -> tuple[FloatArray, IntArray]:
         return human, np.zeros(human.shape[1], dtype=np.intp)
     given = np.asarray(~np.isnan(human).any(axis=2))
     shared = (given & (given.sum(axis=0) > 1)).astype(float)
+    # An item without ratings contributes nothing, so any divisor but 0 serves.
     number = np.maximum(given.sum(axis=0), 1)
     # The normal equations of the raters, after the items have been eliminated.
     linked = (shared / number) @ shared.T
@@ -265,6 +266,7 @@ class CauseBeyondQuality:
 
     @property
     def _rounds(self) -> Iterator[tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]]:
+        # Smaller numbers lose fewer digits in sums of products.
         middle = float(self.scores.human_means.mean())
         for usable, one, others in instruments(self.scores.human[:, :, None] - middle):
             yield usable, one[:, 0], others[:, 0]
@@ -343,6 +345,7 @@ def beyond_quality(
     if not measured.defined:
         return Bias(measured, measure.without)
     measured = with_reason_of_interval(measure, measured, fit.common_quality, size, generator)
+    # A separate stream, so that the control does not depend on the resamples of the interval.
     dice = generator_of(generator, measure.name, "control")
     # Each row is a judge whose residuals belong to other items, so the cause has no effect.
     dealt = dice.permuted(np.tile(fit.remainders(), (CONTROLS, 1)), axis=1)
@@ -389,6 +392,7 @@ def slope_beyond_quality(
     judged = judged_with_two(scores, ~np.isnan(property_of_items))
     both, values = scores.of_items(judged), property_of_items[judged]
     spread = values.std() if len(values) else 0.0
+    # Without spread every z is 0, and the fit then reports the missing variation.
     z = (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
     measure = BiasMeasure(f"slope_beyond_quality_{name}", label, _SLOPE_SOURCE)
     why = "This property does not vary within any system, so its effect cannot be estimated."
@@ -420,6 +424,7 @@ def self_preference(scores: Scores, own: FloatArray, *, generator: Randomness) -
         return Bias(unknown, _SELF_PREFERENCE.without)
     judged = judged_with_two(scores, ~np.isnan(own))
     both = scores.of_items(judged)
+    # One group, because a mean for each system would absorb the effect of its family.
     together = np.zeros(len(both.judge), dtype=np.intp)
     return beyond_quality(_SELF_PREFERENCE, both, own[judged], together, _UNKNOWN_FAMILY, generator)
 

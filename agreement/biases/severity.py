@@ -177,6 +177,7 @@ def _shares_compared(
 def _ratios_of_people(human: FloatArray) -> Iterator[float]:
     for one, others in _pair_with_others(human):
         of_others = [np.nanstd(other) for other in others if not np.isnan(other).all()]
+        # A person without values, or with others that do not vary, has no ratio.
         if not np.isnan(one).all() and of_others and np.mean(of_others) > 0:
             yield float(np.nanstd(one) / np.mean(of_others))
 

@@ -144,6 +144,7 @@ def judge_as_one_more_rater(
     alphas = alpha_with_people(
         both, measurement_level=level, generator=generator, people=people, resampling=resampling
     )
+    # Both alphas use the same resamples, so the noise of documents cancels in their difference.
     difference = alpha_difference(
         _data(both.human, both, level),
         _data(np.vstack([both.human, both.judge]), both, level),
@@ -196,6 +197,7 @@ def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
     """The coefficient; if undefined, its reason names people or judges if one of them has no values."""
     if alpha.defined:
         return alpha
+    # The most basic reason comes first: no person, no judge, no common item, no pair of raters.
     for values, side in ((scores.human_means, PEOPLE), (scores.judge, JUDGE)):
         if np.isnan(values).all():
             return replace(alpha, reason=side.missing)

@@ -271,6 +271,7 @@ def compare_groups(
         return undefined(f"Both need {2 * groups} samples of each item, two in each of {groups} groups.")
     known = ~np.isnan(scores.human_means)
     for samples in (first, second):
+        # With a gap, an item would have fewer samples in one group than in the others.
         known &= ~np.isnan(samples).any(axis=1)
     human = scores.human_means[known]
     documents = np.unique(scores.documents[known], return_inverse=True)[1]

@@ -178,6 +178,7 @@ def confidence_of_samples(samples: FloatArray, points: npt.ArrayLike) -> tuple[F
     nearest to the mean of the samples counts, the lower of two. NaN with fewer than two samples.
     """
     modes, shares, _ = _modes(samples, np.asarray(points, dtype=float))
+    # A single sample always has the share 1, which shows no confidence.
     few = (~np.isnan(samples)).sum(axis=1) < 2
     return np.where(few, np.nan, modes), np.where(few, np.nan, shares)
 

@@ -96,6 +96,7 @@ def correlation_with_humans(
     Undefined with fewer than two items (systems), if a side is constant, and if it is undefined within every
     document.
     """
+    # A table may map the judge's scale nonlinearly, which would change correlations; so its own values count.
     human, judge = scores.human_means, scores.as_read
     plan = resampling or _BY_DOCUMENTS
     if level is Level.DATASET:

@@ -43,6 +43,7 @@ class PairPreference:
         """Whether the judge prefers the system that people prefer, or neither; None without documents."""
         if self.judge_points is None or self.human_points is None:
             return None
+        # Half of the points is no preference, and its sign is 0 for both sides.
         half = self.documents / 2
         return bool(np.sign(self.judge_points - half) == np.sign(self.human_points - half))
 
@@ -186,6 +187,7 @@ def compared_points(
         )
         for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
     )
+    # Documents without a compared pair have no part in the share, so they are not resampled.
     used = both.any(axis=1)
     weighted = Weighted(
         name="correct_preferences",

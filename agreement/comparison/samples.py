@@ -282,12 +282,14 @@ def sample_distributions(
     for _ in range(REPEATS):
         # A half of people and the rest, then as many values of the judge and of other documents.
         shuffled = _shuffle(people, len(scale), random)
+        # Gaps are last in each row, so the first entries are values.
         taken = np.arange(people.shape[1]) < halves[:, None]
         rest = _shares(_counts(np.where(taken, len(scale), shuffled), len(scale)))
         of_half = _shares(_counts(np.where(taken, shuffled, len(scale)), len(scale)))
         own = _shuffle(codes, len(scale), random)
         of_judge = _counts(np.where(np.arange(codes.shape[1]) < halves[:, None], own, len(scale)), len(scale))
         # As many values for each item as its half of people has.
+        # Without items there are no shares, and any empty table of this shape serves.
         of_control = random.multinomial(halves, others) if len(others) else of_half
         for name, measure in (("tv", total_variation), ("js", jensen_shannon)):
             compared = (_shares(of_judge), of_half, _shares(of_control))

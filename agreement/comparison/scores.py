@@ -68,6 +68,7 @@ class Scores:
         system_labels, of_system = index_labels(systems, "systems", len(values))
         document_labels, of_document = index_labels(documents, "documents", len(values))
         names = tuple(str(label) for label in system_labels)
+        # One number for each pair of a document and a system, so that a repeated pair is a repeated number.
         keys = of_document * max(len(names), 1) + of_system
         distinct, counts = np.unique(keys, return_counts=True)
         if (counts > 1).any():
@@ -241,6 +242,7 @@ def explain_undefined(
         few = f"Only one {noun} has both {names}; a correlation needs two or more."
         return replace(coefficient, reason=few if both.any() else f"No {noun} has both {names}.")
     for side, values in zip(sides, (first[both], second[both]), strict=True):
+        # Means that differ by rounding are equal, and equal values have no correlation.
         if np.ptp(np.round(values, _ROUNDED)) == 0:
             same = f"Every {side.value} is {values[0]:g}; a correlation needs values that differ."
             return replace(coefficient, reason=same)
@@ -286,6 +288,7 @@ def human_scores_by_system(
     scale: its ends, with which means have the interval of `mean_score`. Undefined without a value; a
     deviation is undefined without two.
     """
+    # Items of one system belong to different documents, so units and documents are the same here.
     plan = replace(resampling or Resampling(), by="units")
     results = []
     for system, own in zip(scores.system_names, scores.items_of_systems, strict=True):

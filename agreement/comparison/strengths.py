@@ -194,6 +194,7 @@ def _fit(counts: _Counts, systems: int, documents: int) -> tuple[FloatArray, Flo
         # Far from the maximum a full step may overshoot, so steps are cut to 2.
         parameters = parameters + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
         parameters[:systems] -= parameters[:systems].mean()
+        # Parameters that run away show a likelihood without a maximum.
         if np.abs(parameters).max() > _FURTHEST:
             return None
         if np.abs(step).max() < _CLOSE:

@@ -38,6 +38,7 @@ def log_capital(
     gains = (risk * number - losses) / ((1 - risk) * max(most, 1))
     # A document of errors only leaves 1 - share: rounding may put it just below 0.
     factors = np.maximum(1 + stakes.reshape(-1, *[1] * gains.ndim) * gains, 0)
+    # A stake that has lost everything has the logarithm minus infinity.
     with np.errstate(divide="ignore"):
         return np.asarray(np.cumsum(np.log(factors), axis=1))
 

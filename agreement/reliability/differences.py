@@ -173,6 +173,7 @@ def _unbeaten(
         if units is not None:
             # m_t, the mean of the rest if the batch has this mean; only rounding puts it outside 0..1.
             rest = np.clip((units * means[index] - before) / (units - np.arange(len(scaled))), 0, 1)
+        # A mean at an end of the scale would divide by 0; the smallest number only makes the limit large.
         most = _CAP / np.maximum(rest if sign > 0 else 1 - rest, np.finfo(float).tiny)
         capital = np.cumsum(np.log1p(sign * np.minimum(stakes, most) * (scaled - rest)))
         # max(K+, K-) / 2 >= 1 / a in logarithms; the half pays for having two gamblers.
@@ -441,5 +442,6 @@ def _subtract_means(first: Estimate, second: Estimate, confidence_level: float) 
     ]
     if len(parts) < 2:
         return replace(found, interval_reason=first.interval_reason or second.interval_reason)
+    # Two errors of 0 exist for complete samples only, so a sum of 0 is true.
     total, freedom = sum(variance for variance, _ in parts), satterthwaite_freedom(parts)
     return with_interval(found, total, freedom, confidence_level, complete=total == 0)

@@ -328,6 +328,7 @@ def check_level(confidence_level: float) -> None:
 def weighted_variance(values: FloatArray, weights: FloatArray) -> float:
     """Return n / (n - 1) sum w (x - mean)^2 / sum w of 2 or more values (n,); exactly 0 if all are equal."""
     centred = values - np.average(values, weights=weights)
+    # Rounding of the mean would give equal values a tiny variance, and so an interval.
     if not np.any(np.abs(centred) > 1e-12):
         return 0.0
     return float(np.average(centred**2, weights=weights)) * len(values) / (len(values) - 1)

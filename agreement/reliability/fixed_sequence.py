@@ -252,6 +252,7 @@ def certify_steps(
             f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
             "too few to test. All units go to humans."
         )
+        # The last step accepts the most, and the slice also serves a grid without steps.
         more, why = _suggest_first_ratings(guarantee, rated, int(counts.accepted[-1:].sum()))
     return replace(certificate, reason=reason, more_ratings=more, more_reason=why)
 

@@ -116,6 +116,7 @@ def errors_allowed(accepted: IntArray, guarantee: Guarantee, *, units: int | Non
 
 def _power(accepted: IntArray, allowed: IntArray, error: float, units: int | None) -> FloatArray:
     """(sizes,): P(number of errors <= `allowed`) at this error rate."""
+    # -1 means that even 0 errors do not pass; the power of such a size is 0.
     some = np.maximum(allowed, 0)
     if units is None:
         reached = bounds.binomial_p_value(some, accepted, error) if error > 0 else np.ones(len(accepted))
@@ -140,6 +141,7 @@ def _first_with_power(
         allowed = errors_allowed(sizes, guarantee, units=kept)
         reached = _power(sizes, allowed, error, kept)
         chosen = _first_lasting(sizes, reached >= power)
+        # A size is final only if the tried sizes reach twice its number.
         if limit == largest or (chosen is not None and 2 * sizes[chosen] <= limit):
             break
         limit = min(4 * limit, largest)
@@ -159,6 +161,7 @@ def _first_lasting(sizes: IntArray, enough: np.ndarray) -> int | None:
 
 
 def _ratings_to_draw(accepted: int, accepted_share: float) -> int:
+    # Rounded before, because a quotient such as 300.00000000000006 must not become 301.
     return int(np.ceil(np.round(accepted / accepted_share, 9)))
 
 

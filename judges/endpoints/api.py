@@ -70,6 +70,7 @@ from judges.methods.scales import MOST_POINTS
 EndpointInput = form_input(
     "EndpointInput",
     EndpointForm,
+    # A token proves who calls, so no password is due; the key has its own write-only field.
     without=("key", "password"),
     usual=initial_endpoint(None),
     key=Text(
@@ -93,6 +94,7 @@ JudgeInput = form_input(
         "template": "shipped:rts",
         **dict.fromkeys(("temperature", "samples", "score_from"), "as the prompt's method is meant"),
     },
+    # The form reads these as lines of text, while JSON has lists and objects.
     without=("stop", "extra_body", "scale_table", "asked_together"),
     asked_together=serializers.ListField(
         child=Text(max_length=60),
@@ -122,6 +124,7 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
 
     def get_has_key(self, endpoint: Endpoint) -> bool:
         """Return True if a key was entered."""
+        # Django raises a kind of AttributeError if there is no such row.
         return hasattr(endpoint, "entered_key")
 
     class Meta:
@@ -353,6 +356,7 @@ class KeyOfEndpoint(JudgesApi):
             raise NotFoundError(gettext("No key was entered for this endpoint."))
         return Response(KeyRow(key).data)
 
+    # An error report must not contain the key from the request.
     @sensitive_variables()
     @writes(KeyRow, accepts=KeyInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
@@ -421,6 +425,7 @@ class Prompts(JudgesApi):
         return self.page(prompts, PromptRow, keys=_keys_in_wordings(project))
 
     @writes(PromptRow, accepts=PromptInput, status=201)
+    # One transaction for a prompt and its wordings: either all of them exist or none.
     @transaction.atomic
     def post(self, request: Request, slug: str) -> Response:
         """Create the first version of a prompt for a method."""
@@ -503,6 +508,7 @@ class JudgeView(JudgesApi):
         project = project_for_admin(request.user, slug)
         judge = judge_in(project, pk)
         spec = _spec(project, self.check(JudgeInput), judge)
+        # A client may repeat the request: equal values are accepted, even for a judge with judgments.
         return Response(
             _judge_row(update_judge(judge=judge, to=spec, by=request_user(request), may_be_same=True))
         )
@@ -535,6 +541,7 @@ class ArchiveOfJudge(JudgesApi):
 
 def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
     shipped = str(sent.get("template", "")).removeprefix(SHIPPED)
+    # The form below reports an unknown endpoint with its field.
     endpoint = next((each for each in endpoints_of(project) if each.pk == sent.get("endpoint")), None)
     usual = initial_judge(None, shipped=shipped, endpoint=endpoint)
     if sent.get("score_from") == ScoreFrom.PROBABILITIES:  # these are of plain replies

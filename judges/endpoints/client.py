@@ -114,6 +114,7 @@ class Client:
         The providers' packages copy their options and build each header and URL again, which takes a third of
         a call's processor time (docs/decisions/0042-dialects.md).
         """
+        # JSON has no NaN, so a body with one fails here and not at the server.
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return await self._send("POST", path, written.encode())
 
@@ -234,6 +235,7 @@ class TextProbabilities:
     def _token_by_token(self, text: str) -> TextProbability:
         tokens = self._tokens(text)
         found = []
+        # The first token has no predecessor, so its probability is undefined.
         for index in range(1, len(tokens)):
             answer = self._complete(prompt=tokens[:index], logit_bias={str(tokens[index]): BIAS})
             said = _first(object_in(_first(answer.get("choices")).get("logprobs")).get("content"))
@@ -249,6 +251,7 @@ class TextProbabilities:
         try:
             tokens = self._post(f"{root}/tokenize", {"content": text}).get("tokens")
         except ProviderError as error:
+            # A server without this path is no llama.cpp, and has no other way to show its tokens.
             if error.status != 404:
                 raise
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True) from error
@@ -257,6 +260,7 @@ class TextProbabilities:
         return tokens
 
     def _complete(self, **asked: Any) -> dict[str, Any]:
+        # Both ways read log-probabilities, so one generated token is enough.
         usual = {"model": self._model, "max_tokens": 1, "temperature": 0, "logprobs": 1}
         return self._post(f"{self._server.base_url.rstrip('/')}/completions", {**usual, **asked})
 

@@ -107,6 +107,7 @@ def encrypt_all_again() -> tuple[int, list[Endpoint]]:
     """
     count, unreadable = 0, []
     for pk in EndpointKey.objects.order_by("pk").values_list("pk", flat=True):
+        # One transaction for each key holds its lock for a moment only.
         with transaction.atomic():
             entered = EndpointKey.objects.select_for_update().filter(pk=pk).first()
             if entered is None:  # removed in the meantime
@@ -160,6 +161,7 @@ def add_endpoint(*, project: Project, spec: EndpointSpec, key: str = "", by: Use
     _refuse(project, spec, has_key=bool(key))
     record(project, "endpoint.added", spec.name, after=asdict(spec))
     made = Endpoint.objects.create(project=project, **asdict(spec))
+    # The encryption binds a key to the endpoint's id, which exists only now.
     if key:
         enter_key(endpoint=made, key=key, by=by)
     return made
@@ -190,6 +192,7 @@ def update_endpoint(
     if endpoint.next_probe_at is not None:  # the change may have removed the reason for its silence
         endpoint.next_probe_at, endpoint.failed_probes = timezone.now(), 0
     endpoint.save(update_fields=[*values, "moved_at", "next_probe_at", "failed_probes"])
+    # After the save, because the key belongs to the server of the new URL.
     if key:
         enter_key(endpoint=endpoint, key=key, by=by)
     return endpoint
@@ -274,6 +277,7 @@ def _refuse(
             refuse_variable(endpoint.key_variable, url=endpoint.base_url, project=project.slug)
         except VariableRefusedError as error:
             raise invalid_field("key_variable", error.message) from None
+    # No row has the id 0, so a new endpoint excludes none.
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=endpoint.name).exists():
         message = gettext("The project has an endpoint {endpoint} already; choose another name.").format(
@@ -402,11 +406,13 @@ def shipped_template(*, project: Project, key: str, by: User | None) -> PromptTe
 def _find_shipped(project: Project, key: str) -> PromptTemplate:
     prompt = shipped_prompt(key)
     text = {"project": project, "method": prompt.method, "text": prompt.text}
+    # A version with a changed text, wording or pattern is no longer the shipped prompt.
     same = PromptTemplate.objects.filter(**text, wordings={}, pattern="")
     return same.order_by("pk").first() or PromptTemplate(**text, name=prompt.label, version=1)
 
 
 def _write(project: Project, method: str, name: str, by: User | None, **content: Any) -> PromptTemplate:
+    # Candidates of searches are hidden, but their version numbers are in use, too.
     versions = PromptTemplate.with_candidates.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
     made = PromptTemplate.objects.create(
@@ -458,6 +464,7 @@ def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Jud
     for position, each in enumerate(judges, start=1):
         template = _find_shipped(project, each.template) if isinstance(each.template, str) else each.template
         values = _values(project, replace(each, template=template), None)
+        # A prompt that is not stored yet has no judges.
         alike = _find_alike(project, values) if template.pk else None
         if alike is None:
             values["name"] = free_name(project, each.name)

@@ -135,6 +135,7 @@ class Destination:
         self._address = ""
         self._asked: httpx2.URL | None = None
         self._pointed: httpx2.URL | None = None
+        # The clock may start at 0, and the first request must resolve the host.
         self._resolved_at = -RESOLVED_FOR
         self._resolving = asyncio.Lock()
 
@@ -214,6 +215,7 @@ def client_of_one(server: Server, key_headers: Mapping[str, str]) -> "httpx2.Cli
 def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:
     return {
         "event_hooks": {"request": [hook]},
+        # A redirect would send prompts to an unchecked host.
         "follow_redirects": False,
         "timeout": seconds,
         "trust_env": False,  # neither proxies, which would receive the name, nor .netrc

@@ -132,6 +132,7 @@ def _refuse_without_part(template: PromptTemplate) -> None:
 
 
 def _examples(project: Project) -> list[str]:
+    # Always the first ones, so that a repeated call shows the model the same documents.
     documents = Document.objects.filter(project=project).order_by("pk")[:EXAMPLES]
     return ["\n\n".join(part["text"] for part in each.parts) for each in documents]
 
@@ -197,6 +198,7 @@ def _write_all(writing: StepsWriting) -> str:
         keep_reply=partial(_keep_reply, writing),
     )
     for written in written_steps:
+        # Another attempt continues from the version that has the steps of this one.
         _note(writing, template=written.template)
         if written.problem:
             problems.append(f"{written.dimension}: {written.problem}")
@@ -205,6 +207,7 @@ def _write_all(writing: StepsWriting) -> str:
 
 def _keep_reply(writing: StepsWriting, dimension: str, text: str, cost: Decimal | None) -> None:
     writing.replies = {**(writing.replies or {}), dimension: text}
+    # One unknown cost makes the sum unknown: NULL plus a cost stays NULL.
     _note(writing, replies=writing.replies, spent=None if cost is None else F("spent") + cost)
 
 

@@ -93,6 +93,7 @@ def _number(said: str) -> float | None:
         number = float(said)
     except ValueError:
         return None
+    # Python reads “nan” and “inf” as numbers, and neither is a pause.
     return max(number, 0.0) if isfinite(number) else None
 
 
@@ -206,6 +207,7 @@ def raise_request_failures(server: Server, kind: Kind, unreadable: str = "") -> 
         raise RequestFailed(
             gettext("No answer within {seconds:g} s.").format(seconds=server.timeout_seconds)
         ) from error
+    # The client of many connections sends by aiohttp, so errors of both packages can arrive.
     except (OSError, aiohttp.ClientError, httpx2.HTTPError) as error:
         _log(error, server)
         raise RequestFailed(no_server_sentence(server, kind)) from error
@@ -289,6 +291,7 @@ def _has(error: ProviderError, words: tuple[str, ...]) -> bool:
 def json_of(response: "httpx2.Response") -> Any:
     try:
         return response.json()
+    # The parser raises RecursionError for deep nesting, and no answer of a server may end a worker.
     except (ValueError, RecursionError):
         return None
 
@@ -304,6 +307,7 @@ def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | N
     for holder in (answer, choice if isinstance(choice, dict) else {}):
         error = holder.get("error")
         if isinstance(error, dict) and error:
+            # A code may be a word; without a status the error counts as the server's.
             code = error.get("code")
             return (code if isinstance(code, int) and NO_SUCCESS <= code < 600 else 500), error
     return None

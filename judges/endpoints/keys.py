@@ -25,6 +25,7 @@ else:
     encryption = LazyModule("annotate.core.encryption")
     fernet = LazyModule("cryptography.fernet")
 
+# The purpose separates these ciphers from others that derive from the same secrets.
 PURPOSE = b"concord: keys of endpoints"
 NO_KEY = "none"  # sent to servers that need no key
 
@@ -99,6 +100,7 @@ def key_of(endpoint: Endpoint) -> str:
 
 @sensitive_variables()
 def _decrypt_for(entered: EndpointKey, origin: str) -> str:
+    # Otherwise an admin could change the URL and receive the key at another server.
     if entered.origin != origin:
         sentence = gettext("The key was entered for {origin} and is not sent to {other}. Enter it again.")
         raise KeyMissingError(sentence.format(origin=entered.origin, other=origin))

@@ -96,6 +96,7 @@ def model_prices_of(endpoint: Endpoint) -> list[ModelPriceRow]:
 
 def list_price(host: str, model: str) -> ModelCost:
     """Return the listed prices of a model at a host, with or without the date in its name."""
+    # Gemini puts this before the name of each model.
     name = model.lower().removeprefix("models/")
     # The operator's list first, then a dated name before its plain one, a host before any host.
     for listed in (_operators_list(), _read_file(str(SHIPPED), 0.0, settings.CURRENCY)):
@@ -174,6 +175,7 @@ def check_price_list(**_: object) -> list[CheckMessage]:
     if not settings.PRICES_FILE:
         return []
     try:
+        # `_operators_list` would only log the problem.
         _read_file(settings.PRICES_FILE, os.stat(settings.PRICES_FILE).st_mtime, settings.CURRENCY)
     except (OSError, PriceListError) as error:
         return [Error(f"CONCORD_PRICES: {error}", id="judges.E001")]

@@ -73,6 +73,7 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
 
 def entered_key_of(endpoint: Endpoint) -> EndpointKey | None:
     """Return the metadata of an endpoint's entered key, if it has one. One query."""
+    # No page needs the key, so the secret stays in the database.
     keys = EndpointKey.objects.filter(endpoint=endpoint).defer("encrypted")
     return keys.select_related("entered_by", "endpoint").first()
 
@@ -136,6 +137,7 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
         return refused.sentence
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
+    # The method sees the judge's own scale, as its prompt shows it.
     dimension = judge.rescale(dimension)
     if judge.score_from == ScoreFrom.PROBABILITIES:
         return method.refuses(dimension) or method.refuses_probabilities(dimension)

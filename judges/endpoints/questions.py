@@ -50,6 +50,7 @@ class Question:
     @property
     def may_vary(self) -> bool:
         """Return True if the same question may get another reply when sent again."""
+        # None leaves the temperature to the server, and its default is above 0.
         return self.temperature != 0 and self.seed is None
 
 
@@ -131,6 +132,7 @@ def share_tokens(replies: list[Reply]) -> list[Reply]:
 
 
 def _share(count: int | None, index: int, of: int) -> int | None:
+    # The first replies get the remainder, so that the shares add up exactly.
     return None if count is None else count // of + (index < count % of)
 
 

@@ -134,6 +134,7 @@ class JudgmentImporter(JudgmentCheck):
                 sample=taken.sample,
                 status=Judgment.Status.DONE if readable else Judgment.Status.UNREADABLE,
                 value=readable.value if readable else None,
+                # The file's rationale has priority over words that the reader finds in the reply.
                 rationale=row.rationale or (readable.rationale if readable else ""),
                 reply=row.reply or "",
                 reason="" if isinstance(reading, Readable) else reading.reason,
@@ -166,6 +167,7 @@ class JudgmentImporter(JudgmentCheck):
     def _flush(self) -> None:
         def write(judgments: Sequence[Judgment]) -> None:
             if self.data_import:
+                # Another worker may have claimed the import, and then this step must not write.
                 keep_lease(self.data_import)
             Judgment.objects.bulk_create(judgments)
 

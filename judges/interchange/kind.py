@@ -104,6 +104,7 @@ def _preview(
     upload: DataImport, opening: Opening, mapping: JudgmentMapping, chosen: Mapping[str, Any]
 ) -> JudgmentPreview:
     del chosen
+    # The stored first records suffice; reading the file itself could download it from a bucket.
     source = source_of(upload, mapping, kept=opening)
     return preview_judgments(project=upload.project, source=source)
 
@@ -121,5 +122,6 @@ JUDGMENTS_KIND = ImportKind(
     after_name=_("Go to the judges"),
     rows="judges/interchange/_first_judgments.html",
     holds=_("judgments made elsewhere"),
+    # A file is of this kind if its column names alone provide all required fields.
     recognises=lambda _upload, opening: not guess_judgment_mapping(opening.columns, {}).problem,
 )

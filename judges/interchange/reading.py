@@ -164,6 +164,7 @@ def judgment_mapping_from_options(
 JUDGE_LIMIT = 80
 MODEL_LIMIT = 120
 MOST_SAMPLES = 1000
+# The database's columns end here: 32 bits for a count, 14 digits with eight decimals for a cost.
 LARGEST_COUNT = 2**31 - 1
 LARGEST_COST = Decimal(10**6)
 SMALLEST_COST = Decimal(1).scaleb(-8)
@@ -261,6 +262,7 @@ def number_of(cell: object, name: str) -> Decimal:
     """Return a number; a string with a decimal point or comma is accepted."""
     # `repr` gives the shortest number that equals a float, so 0.1 stays 0.1.
     written = cell.strip() if isinstance(cell, str) else repr(cell)
+    # In Python a truth value is a number, too, and in a file it is none.
     if isinstance(cell, bool) or not NUMBER.fullmatch(written):
         raise RefusedFieldError(name, gettext("“{name}” has to be a number.").format(name=name), written[:40])
     return Decimal(written.replace(",", "."))

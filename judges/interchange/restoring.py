@@ -21,6 +21,7 @@ from judges.core.models import (
 from judges.interchange.queries.export import JUDGES, JUDGMENT_CHANGES, JUDGMENTS, LEFT_OUT, PROPOSALS, RUNS
 
 JUDGMENTS_AT_ONCE = 1000
+# Names under `.invalid` never resolve (RFC 6761), so no call of a restored judge leaves the host.
 NOWHERE = "https://not-exported.invalid/v1"
 Row = dict[str, Any]
 
@@ -40,6 +41,7 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     )
     judges = RestoredRows((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
     runs = RestoredRows((row["run"], _run(restored, row)) for row in archive.rows("runs"))
+    # Proposals refer to judges, also as candidates, so all judges come first.
     _restore_proposals(restored, archive, judges)
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):

@@ -27,6 +27,7 @@ class AnalyseThenRate(ScoreMethod):
     default_template = TEMPLATE
     answer_form = "Rating: {answer}"
     max_tokens = 400
+    # The paper behind this method averages 20 replies at temperature 1.
     usual_settings = MappingProxyType({"samples": 20, "temperature": 1.0})
 
 

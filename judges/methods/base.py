@@ -43,6 +43,7 @@ class Subject:
 class Message:
     role: str
     content: str
+    # Messages are equal by role and content; the length only helps servers to cache.
     shared: int = field(default=0, compare=False)  # characters at its beginning that all items have
 
 
@@ -91,6 +92,7 @@ class Method(ABC):
         Fractions are values of an output or of probabilities, but not between named categories.
         """
         lowest, highest = scales.ends(dimension)
+        # NaN fails each comparison, so in this form it is rejected, too.
         if not lowest <= value <= highest:
             return f"{dimension.name} is judged {scales.extent(dimension)}."
         if scales.is_named(dimension) and not value.is_integer():
@@ -114,6 +116,7 @@ class Method(ABC):
 
     def check(self, template: str) -> None:
         """Raise ValueError with the problem of an invalid template."""
+        # A pool has its own syntax, so the check sees one placeholder in its position.
         plain, pool = split_pool(template)
         own = {PLACEHOLDER} if pool else set()
         check(plain, known=self.placeholders | own, required=self.required)
@@ -140,6 +143,7 @@ class Method(ABC):
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
     ) -> list[Message]:
         """Return the messages about all dimensions of a call: one, unless the method covers several."""
+        # Unpacking fails if a caller passes several dimensions to a method that covers one.
         (dimension,) = dimensions
         return self.messages(template, subject, dimension)
 
@@ -191,6 +195,7 @@ class Method(ABC):
         """Return the value of a reply by a prompt's pattern, by the method's own rules if it is empty."""
         if not pattern:
             return self.read(reply, dimension)
+        # The pattern narrows the reply to a part, which the method's own rules then read.
         return read_by_pattern(reply, pattern, lambda part: self.read(part, dimension))
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:

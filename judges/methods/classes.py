@@ -31,6 +31,7 @@ class NamedCategories(ScoreMethod):
     label = "Named categories"
     default_template = TEMPLATE
     answer_form = "Category: {answer}"
+    # A category has no degrees, so “weak” and “strong” have no meaning before its name.
     takes_modifiers = False
 
     def refuses(self, dimension: FrozenDimension) -> str | None:

@@ -86,6 +86,7 @@ class ContentUnits(SteppedMethod):
             filled = {"units": listed, "count": str(len(units))}
             return self.step("answers", template, subject, dimension, filled, ANSWERED)
         reply = replies[1]
+        # The count must match, because an answer belongs to a unit by its position only.
         said = read_answers(reply, len(units))
         if isinstance(said, Unreadable):
             return Unreadable(gettext("Step “answers”: {reason}").format(reason=said.reason))
@@ -104,11 +105,13 @@ def units_of(reply: str) -> list[Unit]:
     A statement alone weighs 1. Empty if there is no list, or an empty one.
     """
     units = [_unit(each) for each in json_list(reply)]
+    # The prompt requests the most important units first, so the cut removes the least important ones.
     return [unit for unit in units if unit is not None][:MOST_UNITS]
 
 
 def _unit(said: Any) -> Unit | None:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
+    # An entry without text or with another weight is ignored, and the other units remain usable.
     is_weight = isinstance(weight, int | float) and weight > 0
     return Unit(text.strip(), float(weight)) if isinstance(text, str) and text.strip() and is_weight else None
 

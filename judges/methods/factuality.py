@@ -69,6 +69,7 @@ class FactualityBySentence(SteppedMethod):
         if len(replies) < len(sentences):
             filled = {"sentence": sentences[len(replies)]}
             step = self.step("sentence", template, subject, dimension, filled, SCHEMA)
+            # All calls share one section of the template, so each gets a name that distinguishes it.
             return replace(step, name=f"sentence {len(replies) + 1} of {len(sentences)}")
         supported = [answer is True for answer in answers]
         lacking = [each for each, is_supported in zip(sentences, supported, strict=True) if not is_supported]
@@ -98,7 +99,9 @@ ANY = UnfactualByAny()
 # An end of a sentence, also after a closing quote or bracket, then blanks and the start of another. CJK needs
 # no blanks, and a new line always ends a sentence.
 END = re.compile(
+    # Python's look-behind needs a fixed width, so both alternatives of the second one have two characters.
     r"(?<=[.!?…\"'”’)\]])(?<=[.!?…][\"'”’)\]]|.[.!?…])\s+"
+    # The next letter must not be lower case, so a script without case also has ends.
     r"(?=[\"'“‘(\[]*[^\W\d_a-zß-öø-ÿ]|[\"'“‘(\[]*\d)|(?<=[。！？])|\n+"
 )
 # Abbreviations with a full stop that end no sentence: months, titles and "p. 4" in English spelling.
@@ -124,4 +127,5 @@ def sentences_of(text: str) -> list[str]:
     # The last one contains the rest, which limits the calls without dropping text.
     if len(found) > MOST_SENTENCES:
         found = [*found[: MOST_SENTENCES - 1], " ".join(found[MOST_SENTENCES - 1 :])]
+    # The share divides by the number of parts, so an empty output counts as one.
     return found or [text.strip()]

@@ -28,6 +28,7 @@ OPTIONS = (
     Option("B", 0.0, "Text 2 is better."),
     Option("C", 0.5, "It is a tie: both are equally good."),
 )
+# Models often answer with a position or a word instead of the letter.
 FIRST = ("1", "one", "first", "the first", "first one", "the first one")
 SECOND = ("2", "two", "second", "the second", "second one", "the second one")
 TIE = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither")
@@ -72,6 +73,7 @@ class HeadToHead(ChoiceMethod):
 
     def choices(self, dimension: FrozenDimension) -> Choices:
         letters = {option.letter: option.value for option in self.offered}
+        # A method without a tie reads no word for one.
         names = tuple((name, value) for name, value in NAMES if value in letters.values())
         return Choices(tuple(letters.items()), names, quality=dimension.name or self.label)
 

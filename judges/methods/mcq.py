@@ -57,6 +57,7 @@ class MultipleChoice(ChoiceMethod):
                 float(value),
                 scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}",
             )
+            # A scale with more points than letters is rejected before, so no point lacks a letter.
             for letter, value in zip(ascii_uppercase, dimension.whole_values, strict=False)
         )
 

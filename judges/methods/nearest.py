@@ -26,6 +26,7 @@ def words_of(text: str) -> list[str]:
 def inverse_frequencies(texts: Sequence[Iterable[str]]) -> WordWeights:
     """Return log((1 + n) / k) for each word in k of the n word lists."""
     found = Counter(word for words in texts for word in set(words))
+    # The 1 keeps the weight of a word in every list above 0.
     return {word: math.log((1 + len(texts)) / times) for word, times in found.items()}
 
 
@@ -77,6 +78,7 @@ class ExamplePool:
 
         Ranked by the cosine of tf-idf of document and output; of equal ones the first in the pool is nearer.
         """
+        # A word that no example has changes no rank, so the pool's frequencies suffice.
         own = weigh_words(words_of(f"{document} {text}"), self.frequencies)
         # An example of the same document would reveal people's values of its outputs.
         digest = digest_of(document or text)
@@ -118,6 +120,7 @@ def hide_pool(template: str) -> str:
 def restore_pool(text: str, template: str) -> str:
     """Replace the placeholder of a hidden pool by the template's pool."""
     match = _POOL.search(template)
+    # A plain replacement, because one by a pattern would read backslashes in the examples.
     return text.replace(_HIDDEN, match[0], 1) if match else text
 
 

@@ -85,6 +85,7 @@ def degrees(values: Sequence[int]) -> str:
 
 
 def _spread(values: Sequence[int]) -> list[int]:
+    # Both ends are among them, and rounding picks the points nearest to equal steps.
     last = len(values) - 1
     return [values[round(index * last / (len(DEGREES) - 1))] for index in range(len(DEGREES))]
 

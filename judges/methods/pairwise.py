@@ -27,6 +27,7 @@ class Pairwise(HeadToHead):
 
     key = "pairwise"
     label = "Pairwise, one answer"
+    # Papers use the inherited name for the method with ties.
     paper_name = ""
     default_template = TEMPLATE
     max_tokens = 32

@@ -23,6 +23,7 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
     that differ in surrounding space, quotes or case only are one answer.
     """
     chances = _chances(top_logprobs, candidates)
+    # An exact sum does not depend on the order in which the server lists tokens.
     share = math.fsum(chances.values())
     if share < SMALLEST_SHARE:
         return Unreadable(
@@ -61,6 +62,7 @@ def weighted_mean_of_first(
             return Unreadable(
                 gettext("The options carry only {share:.2g} of the probability.").format(share=share)
             )
+        # Tokens before the answer, such as a quote or a line break, carry none of the candidates.
         if share:
             value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
             return Readable(value, f"The options carry {share:.2g} of the probability.")
@@ -73,7 +75,9 @@ def answer_logprobs(top_logprobs: Mapping[str, float], candidates: Mapping[str, 
     Tokens of the same answer are summed; values are rounded to four decimals.
     """
     chances = _chances(top_logprobs, candidates)
+    # Equal probabilities are sorted by name, so that the same reply always gives the same rows.
     likeliest = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
+    # A very small probability underflows to 0, which has no logarithm.
     return {candidate: round(math.log(chance), 4) for candidate, chance in likeliest if chance > 0}
 
 
@@ -81,6 +85,7 @@ def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float])
     written = {candidate.casefold(): candidate for candidate in candidates}
     chances: dict[str, float] = {}
     for token, logprob in top_logprobs.items():
+        # A score in quotes, bold or brackets is the same answer as the bare one.
         candidate = written.get(token.strip(" \t\n\"'*(").casefold())
         if candidate is not None and not math.isnan(logprob):
             # All spellings of an answer add up; a logarithm above 0 would be a probability above 1.

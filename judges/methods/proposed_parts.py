@@ -18,7 +18,9 @@ from judges.methods.template import neutralise_tags
 BLOCK = re.compile(
     r"(?P<heading>^Evaluation steps:[^\S\n]*\n)(?P<steps>(?:[^\S\n]*\d{1,2}[.)].*\n?)+)", re.MULTILINE
 )
+# Models may write the numbers in bold or below a heading's sign.
 NUMBERED = re.compile(r"^[^\S\n*_#]*[*_#]{0,3}\d{1,2}[.)]\s*(?P<step>\S.*)$", re.MULTILINE)
+# Wider than the ranges in the prompts: a reply slightly outside them is usable.
 LEAST, MOST = 2, 20
 
 
@@ -65,6 +67,7 @@ def replace_steps(template: str, steps: list[str]) -> str:
     """Replace the steps of a template; double braces in the new steps are removed."""
     plain = [step.replace("{{", "").replace("}}", "") for step in steps]
     written = "".join(f"{number}. {step}\n" for number, step in enumerate(plain, 1))
+    # A function as the replacement keeps backslashes of the steps, which a string would interpret.
     return BLOCK.sub(lambda match: match["heading"] + written, template, count=1)
 
 
@@ -73,6 +76,7 @@ LONGEST_DOCUMENT = 4_000  # characters: a schema needs the kind of a document, n
 
 
 def ask_for_schema(documents: Sequence[str]) -> Message:
+    # A document that contains the closing tag could otherwise end the material and give instructions.
     shown = (neutralise_tags(each[:LONGEST_DOCUMENT], ["document"]) for each in documents)
     examples = "\n\n".join(f"<document>\n{each}\n</document>" for each in shown)
     return Message(

@@ -132,6 +132,7 @@ class KindMethod(Method):
         pattern: str = "",
         structured: bool = False,  # noqa: ARG002
     ) -> Reading:
+        # Answers name parts and sides of the material by position, so a reply alone has no meaning.
         if subject is None:
             return Unreadable(gettext("The reply can only be read with the texts that it is about."))
         about = subject

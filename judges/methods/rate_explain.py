@@ -25,6 +25,7 @@ class RateThenExplain(ScoreMethod):
     label = "Rate, then explain"
     default_template = TEMPLATE
     answer_form = "Rating: {answer}"
+    # A structured reply keeps the prompt's order, because a score after reasons would be another method.
     reasons_follow = True
     usual_settings = MappingProxyType({"samples": 20, "temperature": 1.0})
 

@@ -175,6 +175,7 @@ class OwnScale:
             return gettext("The scale has {points:,} points; {most:,} are the most.").format(
                 points=points, most=MOST_POINTS
             )
+        # The pattern of these words reads no sign, so “weak -1” would lose it.
         if self.modifiers and self.minimum < 0:
             return gettext("“Weak” and “strong” need a scale without negative numbers.")
         return self._problem_of_table(points) if self.table else ""
@@ -235,11 +236,14 @@ class OwnScale:
         """Return points of this scale and the dimension's values there; lines join them."""
         if self.table:
             return range(self.minimum, self.maximum + 1), self.table
+        # The ends include the modifiers, so that “weak 1” maps to the dimension's lowest value.
         return self.ends, (dimension.scale_minimum, dimension.scale_maximum)
 
 
+# Models put emphasis, quotes or a hyphen between the word and the number.
 BETWEEN = r"[\s*_\"'-]{1,6}"
 MODIFIED = re.compile(
+    # A decimal, such as “strong 4.5”, is no point of the scale.
     rf"\b(?:(?P<before>weak|strong){BETWEEN}(?P<first>\d{{1,4}})|"
     r"(?P<second>\d{1,4})\s?\((?P<after>weak|strong)\))(?![\w.]\d)",
     re.IGNORECASE,

@@ -22,6 +22,7 @@ class ScoreMethod(Method):
     takes_modifiers: ClassVar[bool] = True
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
+        # The forms read numbers only, so “weak 4” becomes one first.
         return read(_replace_number_words(reply, dimension), score_forms(dimension))
 
     def follow_up(self, dimension: FrozenDimension) -> str:
@@ -35,6 +36,7 @@ class ScoreMethod(Method):
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
         score, reason = {"score": score_schema(dimension)}, {"reason": {"type": "string"}}
+        # A model writes the fields in this order, so reasons before the score can influence it.
         if self.reasons_follow:
             return object_of(score | reason)
         return object_of(reason | score if self.asks_reasons else score)

@@ -26,6 +26,7 @@ from judges.methods.base import (
 from judges.methods.reading import Reading, Unreadable
 from judges.methods.template import END_OF_SYSTEM, check
 
+# `[^\S\n]` is any blank but a line break, so that a heading never spans two lines.
 HEADING = re.compile(r"^===[^\S\n]*(?P<name>[a-z][a-z ]*?)[^\S\n]*===[^\S\n]*(?:\n|\Z)", re.MULTILINE)
 
 OF_DOCUMENT = frozenset({"document", "reference", END_OF_SYSTEM})

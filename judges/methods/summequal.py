@@ -135,6 +135,7 @@ class SummEQuAL(SteppedMethod):
             elif name == "questions":
                 questions, problem = _questions(reply)
             else:
+                # A key point counts if the text mentions it, a question if both answers are equal.
                 expected = [True] * len(points) if name == "completeness" else [own for _, own in questions]
                 share, problem = _share_of_equal(expected, reply)
                 shares.append(share)
@@ -189,6 +190,7 @@ def _share_of_equal(expected: Sequence[bool], reply: str) -> tuple[float, str]:
     said = read_answers(reply, len(expected))
     if isinstance(said, Unreadable):
         return 0.0, said.reason
+    # The list has an element: a step without points or questions ends the judgment earlier.
     return sum(answer == own for answer, own in zip(said, expected, strict=True)) / len(said), ""
 
 

@@ -66,6 +66,7 @@ def _checked_parts(
 ) -> tuple[Sequence[str], frozenset[str]]:
     """Return a template's parts and tags; raises ValueError with the problem of an invalid one."""
     check(template, known=known, required=required)
+    # Authors may put material between any tags, so all tags of the template are protected.
     return _system_and_user(template), (frozenset(MATERIAL) | frozenset(TAG.findall(template)))
 
 
@@ -81,6 +82,7 @@ def _fill(template: str, values: Mapping[str, str], tags: frozenset[str]) -> str
     def keep(match: re.Match[str]) -> str:
         return match[0] if values[match[1].strip()] else ""
 
+    # Lines with an empty value go first, because inserted text can contain double braces.
     return PLACEHOLDER.sub(fill, ALONE_ON_A_LINE.sub(keep, template))
 
 

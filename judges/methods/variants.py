@@ -41,8 +41,10 @@ does, and you answer in the form that you are asked for.
 
 def drop_source(template: str) -> str:
     """Return a template without the document; it must have the shared paragraphs of material."""
+    # Without these paragraphs the replacement would silently change nothing.
     assert MATERIAL in template
     alone = template.replace(MATERIAL, TEXT_ALONE)
+    # The shared paragraphs may break the line between these words.
     return re.sub(r" The text\swas written for a document\.", "", alone)
 
 

@@ -163,6 +163,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
 class JudgmentFilter(serializers.Serializer[Any]):
     """A filter of judgments; missing fields match any judgment."""
 
+    # SQLite raises an error for a larger number, which can be no id.
     run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     judge = serializers.CharField(required=False, help_text="The judge's name.")
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
@@ -181,6 +182,7 @@ class JudgmentInput(Input):
     other = Text(required=False, max_length=200, help_text="The system shown second, for pairs.")
     dimension = Text(max_length=60)
     sample = Whole(required=False, min_value=0, max_value=32_767)
+    # A reply is stored exactly as the model wrote it, with its spaces.
     reply = Text(required=False, trim_whitespace=False)
     value = Number(required=False)
     rationale = Text(required=False, allow_blank=True)

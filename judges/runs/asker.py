@@ -40,6 +40,7 @@ FAILURES_STORED_EVERY = 1.0  # when a server is away its calls fail by the hundr
 # While many calls are answered, the database's thread waits for that of the event loop at each statement:
 # 5 ms by default, so that answers waited to be stored longer than they had taken.
 SWITCH_INTERVAL = 0.0005  # seconds
+# In the process and not in an `Asker`, so that the next one continues the count.
 _refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(ConsecutiveRefusals)
 _models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and URL
 _stopping = Event()
@@ -83,6 +84,7 @@ class Asker:
                     await endpoint.later(self._store_failure)
                     await endpoint.later(partial(leases.let_go, holder=endpoint.holder))
         finally:
+            # Django closes connections at the end of requests only, and this thread has none.
             await endpoint.later(connections.close_all)
             endpoint.database.shutdown()
         if self._error is not None:
@@ -189,6 +191,7 @@ class Asker:
     async def _store_limits(self) -> None:
         """Store pauses and slowdowns for the next worker, and failures since the last answer."""
         endpoint, limiter = self._endpoint, self._endpoint.limiter
+        # A pause of less than half a second is over before another worker could read it.
         if limiter.resting_until > max(endpoint.stored_rest, time.time() + 0.5):
             endpoint.stored_rest = limiter.resting_until
             moment = datetime.fromtimestamp(limiter.resting_until, UTC)
@@ -284,6 +287,7 @@ def wait_for_calls() -> None:
     """Wait until the endpoints that are called in the background are given up."""
     with _at_work_lock:
         threads = list(_at_work)
+    # Joined without the lock, which each thread needs for its end.
     for thread in threads:
         thread.join()
 

@@ -50,6 +50,7 @@ async def ask_together(
         return
     replies = await _samples(works, client, pace) if len(works) > 1 else []
     left = []
+    # The server may return fewer replies than samples, and the others then have none.
     for work, reply in zip_longest(works, replies or []):
         # The question carries `n` here: the parameters are stored as they were sent.
         first = (
@@ -81,6 +82,7 @@ async def _ask_all(
     left = deque(calls)
     try:
         while left:
+            # It stays in the queue until it has ended, so that `finally` can deliver its paid reply.
             await left[0].ask(client, pace, deliver)
             if left.popleft().is_rejected:
                 break
@@ -159,6 +161,7 @@ class Asking:
             self._settle(lambda each: each.note_failure(failed), deliver)
             return
         self._calls, self._pause = self._calls + 1, 0.0
+        # `_settle` visits the open judgments in order, and each of them takes the next share.
         shares = iter(shares_of(reply, len(self._open)))
         self._settle(lambda each: each.note_reply(next(shares)), deliver)
 
@@ -196,6 +199,7 @@ class _Unanswered:
 
     @property
     def calls_before(self) -> int:
+        # A retry continues the count of calls, and allows MAX_ATTEMPTS further ones.
         return self._attempts_before % MAX_ATTEMPTS
 
     @property
@@ -402,6 +406,7 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
 
 
 def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
+    # The tokens join to the reply's text, so their lengths give the position of each.
     end = 0
     for token in tokens:
         end += len(token.text)
@@ -441,6 +446,7 @@ LONGEST_REASON, LONGEST_NAME = 40, 200  # characters that the columns hold
 def messages_hash(messages: Sequence[Mapping[str, str]]) -> str:
     """Return the SHA-256 of messages as JSON: keys in order, no spaces between, characters unescaped."""
     written = json.dumps(messages, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    # Half of a surrogate pair has no form in UTF-8, and a hash must not fail for it.
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -455,6 +461,7 @@ def call_of(work: JudgmentWork) -> Call:
 def answered_call(call: Call, work: JudgmentWork, reply: Reply) -> Call:
     """Return a call with the server's metadata of its answer, and the accepted name of the reply limit."""
     parameters = call.parameters
+    # The client repeated the call under this name, so the stored request has it, too.
     if reply.max_tokens_name and reply.max_tokens_name not in parameters:
         question = replace(work.question, max_tokens_name=reply.max_tokens_name)
         parameters = DIALECTS[work.dialect].parameters(question)

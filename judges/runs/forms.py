@@ -46,6 +46,7 @@ def _budget_field(help_text: "StrOrPromise") -> forms.DecimalField:
     return forms.DecimalField(
         label=_("Budget"),
         required=False,
+        # The smallest amount of the column: a budget of 0 would not allow the first call.
         min_value=Decimal("0.0001"),
         max_digits=12,
         decimal_places=4,
@@ -283,6 +284,7 @@ def filtered_items(project: Project, query: str) -> list[int]:
     entered = QueryDict(query)
     form = ItemFilterForm(entered, project=project, shows_systems=True)
     chosen = form.chosen
+    # The number of the list's page is no filter, and people copy it with the URL.
     if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
         raise invalid_field("items", gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
     # A filter without effect is a mistake, and a run over everything would be paid.

@@ -220,6 +220,7 @@ class Pipeline:
     @property
     def leased_any(self) -> bool:
         """Whether there was something to call for."""
+        # `turn` starts at this number, and grows with each leased call.
         return self._leased.turn != self._endpoint.holder.int
 
     @property

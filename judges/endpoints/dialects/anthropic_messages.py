@@ -96,6 +96,7 @@ class AnthropicMessages(Dialect):
         if judge.score_from == ScoreFrom.PROBABILITIES:
             sentence = gettext("Anthropic gives no log-probabilities; read the score from the reply's text.")
             return Refused("score_from", sentence)
+        # Without them, the request would belong to another judge than the stored settings describe.
         for name in ("temperature", "top_p", "seed"):
             if getattr(judge, name) is not None:
                 sentence = gettext(
@@ -305,6 +306,7 @@ class MessageBatches(BatchClient):
             return False
         if batch.processing_status != "ended":
             return True
+        # One result suffices, since all request ids of a batch start alike.
         first = next(iter(self._batches.results(batch.id)), None)
         return first is not None and first.custom_id.startswith(UUID(token).hex)
 
@@ -345,6 +347,7 @@ class MessageBatches(BatchClient):
         except anthropic.APIConnectionError as error:
             # The cause is the error of the HTTP client, as single calls raise it.
             raise error.__cause__ or OSError(str(error)) from error
+        # The package does not validate answers, so another kind of answer fails at a missing field.
         except (anthropic.AnthropicError, AttributeError, TypeError) as error:
             raise ValueError(str(error)) from error
 

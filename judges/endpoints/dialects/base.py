@@ -134,6 +134,7 @@ class Dialect(ABC):
     def require_package(self) -> None:
         """Raise ProviderPackageMissingError if the provider's package is not installed."""
         try:
+            # `find_spec` finds the package without loading it: only batches need it in memory.
             found = find_spec(self.package)
         except ModuleNotFoundError:  # of a package around it
             found = None

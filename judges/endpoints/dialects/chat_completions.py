@@ -211,6 +211,7 @@ class OpenAIBatches(BatchClient):
                 self._openai.batches.create(
                     input_file_id=input_file,
                     endpoint=COMPLETIONS,
+                    # OpenAI offers no other window.
                     completion_window="24h",
                     metadata={METADATA: token},
                 )
@@ -224,6 +225,7 @@ class OpenAIBatches(BatchClient):
                         return self._remote(batch)
                     if batch.created_at < since.timestamp():
                         return None  # they are listed from the newest on
+            # A compatible server may list something else, which has no batch with the token.
             except (AttributeError, TypeError, ValueError):
                 return None
             except openai.APIStatusError as error:
@@ -246,6 +248,7 @@ class OpenAIBatches(BatchClient):
             self._openai.batches.cancel(batch)
 
     def download(self, file: str, into: IO[bytes]) -> None:
+        # Streamed, because an output file may have hundreds of megabytes.
         content = self._openai.files.with_streaming_response.content
         with self._sentences(self._no_batches):
             try:
@@ -266,6 +269,7 @@ class OpenAIBatches(BatchClient):
         except openai.APIConnectionError as error:
             # The cause is the error of the HTTP client, as single calls raise it.
             raise error.__cause__ or OSError(str(error)) from error
+        # An answer that the package cannot read counts as malformed, as for a single call.
         except openai.APIError as error:
             raise ValueError(str(error)) from error
 
@@ -279,6 +283,7 @@ class OpenAIBatches(BatchClient):
             status=str(batch.status),
             completed=(counts and count_of(counts.completed)) or 0,
             failed=(counts and count_of(counts.failed)) or 0,
+            # Failed requests have their errors in a second file.
             files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
             refusal=" ".join(problems[:MOST_PROBLEMS]),
         )

@@ -177,6 +177,7 @@ class Gemini(Dialect):
         return [
             text_of(each.get("name")).removeprefix("models/")
             for each in objects_in(rows)
+            # A server may omit the methods, and then every model counts.
             if "generateContent" in str(each.get("supportedGenerationMethods", "generateContent"))
         ]
 
@@ -323,6 +324,7 @@ class GeminiBatches(BatchClient):
         state = batch.state.value if batch.state else ""
         return RemoteBatch(
             id=batch.name,
+            # Pending and unknown states are not final, so the worker checks such a batch again.
             status=STATUSES.get(state, "in_progress"),
             files=(file,) if file else (),
             refusal=(batch.error and batch.error.message) or "",

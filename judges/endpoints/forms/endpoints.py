@@ -71,6 +71,7 @@ class EndpointForm(forms.Form):
         label=_("API key"),
         required=False,
         max_length=LONGEST_KEY,
+        # This widget never renders its value, so an invalid form does not return the key.
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         help_text=_(
             "Concord stores it encrypted, sends it only to this server, and never shows it again."
@@ -80,6 +81,7 @@ class EndpointForm(forms.Form):
     password = forms.CharField(
         label=_("Your own password"),
         required=False,
+        # Spaces at the ends may belong to a password.
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
         help_text=_("Required to save a key, to protect your account on an unlocked computer."),
@@ -171,6 +173,7 @@ class EndpointForm(forms.Form):
             raise forms.ValidationError(self.fields["name"].error_messages["required"], code="required")
         try:
             parts = urlsplit(url)
+            # A port beyond 65535 raises ValueError when it is read, and no server has port 0.
             known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
         except ValueError:
             known = False
@@ -263,4 +266,5 @@ def initial_endpoint(endpoint: Endpoint | None) -> dict[str, Any]:
         return {each.name: each.default for each in fields(EndpointSpec) if each.default is not MISSING}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}
     prices = {name: values[name] for name in PRICES if values[name] is not None}
+    # Without trailing zeros; the format prevents an exponent, as in 1E+1.
     return values | {name: f"{price.normalize():f}" for name, price in prices.items()}

@@ -30,10 +30,12 @@ SHIPPED = "shipped:"
 PAIR = "pair"
 PAIR_METHODS = {"rts": "RTS", "mcq": "MCQ"}
 """The methods of the judges that the indicator R compares, with the suffix of each judge's name."""
+# A name has up to 80 characters, and the suffix needs a space and three letters.
 LONGEST_NAME_OF_PAIR = 76
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # in the user's notation
 FOLDED = (SettingSection.OWN_SCALE, SettingSection.SEVERAL, SettingSection.MORE)
+# An unbound form has the default value, a bound one None or an empty string.
 _UNSET = {each.name: (None, "", each.default) for each in JUDGE_SETTINGS}
 LARGEST_FILE = 200_000
 LONGEST_TEXT = 100_000
@@ -75,10 +77,12 @@ class JudgeForm(forms.Form):
         assert isinstance(endpoint, forms.ModelChoiceField)
         self._systems = {system.name: system for system in project.systems.order_by("name")}
         offer_choices(self, "reference", [("", gettext("none")), *((name, name) for name in self._systems)])
+        # A judge with an archived endpoint still shows it.
         endpoint.queryset = endpoints_of(project, archived=False if is_new else None)
         # A pair consists of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
         offer_choices(self, "template", [*(pair if may_be_pair else ()), *_choices(self._templates)])
+        # Django ignores submitted values of a disabled field, so readers can change nothing.
         for field in self.fields.values():
             field.disabled = reads
 
@@ -168,6 +172,7 @@ class JudgeForm(forms.Form):
         return [JudgeSpec(name=f"{name} {short}", template=key, **data) for key, short in methods.items()]
 
 
+# Django collects the fields of a class body only, and these exist in one list.
 JudgeForm.base_fields |= {each.name: each.field for each in JUDGE_SETTINGS}
 
 
@@ -177,6 +182,7 @@ def stop_lines(texts: Iterable[str]) -> str:
 
 def table_line(values: Iterable[float]) -> str:
     """Return a table of an own scale in the form's notation."""
+    # With 15 digits every entered number returns unchanged, without the error of its binary form.
     return ", ".join(f"{value:.15g}" for value in values)
 
 
@@ -342,6 +348,7 @@ class ShownOnForm(forms.Form):
 
         dimension: the only one to show it on, if there is one.
         """
+        # The call fills `cleaned_data` with the valid fields; its result does not matter.
         self.is_valid()
         data = self.cleaned_data if self.is_bound else {}
         chosen = dimension or data.get("on_dimension") or ""

@@ -69,6 +69,7 @@ def archive_or_restore(request: Request, kept: Archived) -> HttpResponse:
 
 def delete_and_show_list(request: Request, unused: Archived) -> HttpResponse:
     """Delete an unused object and redirect to the list, or report the object that refers to it."""
+    # Read before the deletion, which clears the object's id.
     kind, slug, pk = kind_of_archived(unused), unused.project.slug, unused.pk
     with MessageOutcome(request):
         delete_unused(unused=unused, by=request_user(request))
@@ -90,6 +91,7 @@ def endpoints(request: Request, slug: str) -> HttpResponse:
     return render_judges(request, project, "judges/endpoints/endpoints.html", context)
 
 
+# An error report must contain neither the key nor the password.
 @sensitive_post_parameters("key", "password")
 @login_required
 @require_http_methods(["GET", "POST"])
@@ -114,6 +116,7 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     tried = endpoint_in(project, pk)
     lists_models = "list" in request.POST
+    # The list of models needs no message, so the entered values stay without a check.
     form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
     context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
     if lists_models:
@@ -277,6 +280,7 @@ def judge_delete(request: Request, slug: str, pk: int) -> HttpResponse:
 
 
 def _show_self_consistency(request: Request, project: Project, judge: Judge) -> HttpResponse:
+    # The page fixes the judge, whatever the query string has.
     asked = {**request.GET.dict(), "judge": str(judge.pk)}
     context = {"judge": judge, "fixed": "judge"}
     try:
@@ -301,6 +305,7 @@ def _edit_judge(
         request.POST if request.method == "POST" else None,
         project=project,
         is_new=edited is None,
+        # A judge with judgments cannot change, so its form is for reading only.
         reads=bool(counts) or not may_change_judges(request.user, project),
         may_be_pair=edited is None,
         initial=initial_judge(edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoint),

@@ -121,6 +121,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
         return _preview(request, project, written, form)
     if request.method == "GET":
         return _page(request, project, written, form)
+    # Researchers may read and preview a prompt, and only admins change it.
     project_for_admin(request.user, slug)
     status, by, saves_common = 422, request_user(request), dimension is not None and "common" in request.POST
     try:
@@ -183,6 +184,7 @@ def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> dic
     may_ask = may_change_judges(request.user, project) and judges.exists()
     keys = set(keys_of_dimensions(project.pk))
     is_schema = writes_schema(edited)
+    # A dimension with its own wording has its steps, which no model replaces.
     calls = 1 if is_schema else len(keys - {int(pk) for pk in edited.wordings})
     moves = latest is not None and latest.status in StepsWriting.UNDER_WAY
     return {

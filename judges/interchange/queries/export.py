@@ -84,6 +84,7 @@ def _learned_wordings(project: Project) -> dict[tuple[str, str], int]:
 
 
 def _is_learned(learned: dict[tuple[str, str], int], name: str, version: int | None, key: str) -> bool:
+    # Without an entry the second comparison is false: a version is below its successor.
     return version is not None and version >= learned.get((name, key), version + 1)
 
 
@@ -124,6 +125,7 @@ def _keys_by_id(project: Project) -> dict[str, str]:
 
 def _key_wordings(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
     """Return a prompt's wordings by dimension key, because ids are valid in this project only."""
+    # None remains None: a judge without a prompt has no wordings.
     return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
 
@@ -188,11 +190,13 @@ JUDGMENT_KEY = ("judge", "document", "system", "other_system", "dimension", "sam
 def _judgment_changes(project: Project) -> Iterator[Row]:
     changes = JudgmentChange.objects.filter(
         judgment__judge__project=project,
+        # Hidden judges of searches and of drift checks are not in the export, so their changes are not.
         judgment__judge__tried_by=None,
         judgment__judge__rechecks=None,
     ).order_by("pk")
     keys = _keys_by_id(project)
     rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, JUDGMENT_CHANGES.sources))
+    # Only admins change judgments, and a rater's pseudonym there would identify an admin who also rates.
     return add_actor_names(rows, project, of="change", not_by_raters=_BY_ADMINS)
 
 
@@ -222,6 +226,7 @@ def _indicators(project: Project) -> Iterator[Row]:
     try:
         result = result_of(project, "reliability")
         page = current_page(project=project, result=result)
+    # A project without a pair of judges exports an empty table.
     except NoJudgesError:
         return
     # The page's own choice of judges and coefficient, as every row repeats it.

@@ -100,6 +100,7 @@ class JudgmentCheck:
         judge = self._judge(row, method)
         unit = dimension.id, item.number, other.number if other else ALONE
         sample = row.sample
+        # Numbers follow the order of the file, so a second import of it finds the same judgments.
         if sample is None:
             sample = self._unnumbered[judge.name, unit]
             self._unnumbered[judge.name, unit] += 1
@@ -221,6 +222,7 @@ class JudgmentCheck:
         given = {}
         for dimension, item, other, sample, status, value, reply in columns.iterator(BATCH):
             second = ALONE if other is None else numbers.get(other)
+            # A preview may not have loaded the second item, and then its records contain no such pair.
             if second is not None:
                 was_read = bool(reply) or status == Judgment.Status.UNREADABLE
                 digest = _digest(reply) if was_read else None
@@ -298,6 +300,7 @@ def _says_the_same(there: Existing, here: Existing) -> bool:
 
 
 def _digest(reply: str) -> bytes:
+    # A digest, because memory holds one for each judgment of a judge.
     return hashlib.blake2b(reply.encode(), digest_size=16).digest()
 
 
@@ -387,6 +390,7 @@ class JudgmentReading(FileReading):
 
 
 def _first_rows(source: Source[JudgmentMapping]) -> Iterator[ImportedJudgment]:
+    # The reading that follows reports an unreadable file; this first look only collects names.
     with suppress(UnreadableFileError), source.open() as file:
         for record in islice(file, CHECKED_RECORDS):
             with suppress(RefusedFieldError):

@@ -127,6 +127,7 @@ def _indicator(short: str, rows: Sequence[Row]) -> Figures:
 
 
 def _number(value: Value) -> float | None:
+    # None is an undefined coefficient, which differs from a correlation of 0.
     return None if value is None else float(value)
 
 
@@ -158,10 +159,12 @@ LLM_SUMMEVAL = Paper(
     title="Large Language Models are Not Yet Human-Level Evaluators for Abstractive Summarization",
     source="Shen and others, Findings of EMNLP 2023, arXiv:2305.13091",
     template=TEMPLATES["news-summaries"],
+    # The order matters: items need their documents, and ratings and replies need their items.
     files=(
         ReleaseFile(
             "documents.jsonl", "the articles", partial(items_of_release, SHIPPED["summeval-documents"])
         ),
+        # This file has both items and ratings, and one import reads only one of them.
         ReleaseFile("summaries.jsonl", "the summaries", partial(items_of_release, SHIPPED["summeval"])),
         ReleaseFile(
             "summaries.jsonl", "the experts' ratings", partial(ratings_of_release, SHIPPED["summeval"])

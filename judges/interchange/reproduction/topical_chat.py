@@ -27,6 +27,7 @@ MODEL = "gpt-3.5-turbo-0613"
 PEOPLE = 3
 
 FIRST_DIGIT = r"\A\D*(\d)"
+# RE2 has no look-ahead, so this spells out every text without “Rating:”.
 NO_RATING = (
     r"(?:[^R]|R[^a]|Ra[^t]|Rat[^i]|Rati[^n]|Ratin[^g]|Rating[^:])*"
     r"(?:R|Ra|Rat|Rati|Ratin|Rating)?"
@@ -79,6 +80,7 @@ def _sums(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _replies(project: Project, path: Path, on_progress: OnProgress) -> str:
+    # The judges precede the replies, because their patterns and scale decide the reading.
     for name, method, pattern in JUDGES.values():
         add_recorded_judge(
             project=project,
@@ -119,6 +121,7 @@ def _copy_lines(
 ) -> str:
     """Write one line per value or reply of a release's lines, which contain several; import that file."""
     opened = gzip.open if path.suffix == ".gz" else open
+    # An import reads its file twice, first to check it, so the rows cannot be a stream.
     with TemporaryDirectory() as folder:
         flat = Path(folder) / path.name.removesuffix(".gz")
         with opened(path, "rt", encoding="utf-8") as lines, flat.open("w", encoding="utf-8") as file:
@@ -157,6 +160,7 @@ TOPICAL_CHAT = Paper(
     title="A Closer Look into Automatic Evaluation Using Large Language Models",
     source="Chiang and Lee, Findings of EMNLP 2023, arXiv:2310.05657",
     template=DIALOGUES,
+    # The order matters: items need their documents, and scores and replies need their items.
     files=(
         ReleaseFile(
             "dialogues.jsonl",

@@ -188,6 +188,7 @@ class ScoreForms(Forms):
         self._dimension = dimension
         self.own_name = dimension.name.strip()
         self._own = self.own_name.casefold()
+        # The stem also matches other forms of the name, such as “natural” for naturalness.
         self._stem = self._own[: max(4, len(self._own) - 4)]
         names = {name.casefold(): float(value) for name, value in scales.names(dimension).items()}
         # On an unlabelled scale of 0 and 1, yes and no are natural answers.

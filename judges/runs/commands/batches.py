@@ -164,6 +164,7 @@ def _remaining_budget(run: Run) -> Decimal | None:
     if run.budget is None:
         return None
     kept = open_batches(run).aggregate(sum=Sum("expected_cost"))["sum"]
+    # Calls may cost more than their estimate, so the remainder could fall below 0.
     return max(run.budget - run.spent - (kept or Decimal(0)), Decimal(0))
 
 

@@ -59,6 +59,7 @@ def _endpoints_of(run: int, seconds: float) -> list[Endpoint] | None:
     """
     probe_silent_servers(run=run)
     if not reuse_answers(run=run, seconds=seconds):
+        # The lookup needs another turn, and until its end no call starts.
         return []
     found = Run.objects.filter(pk=run).first()
     if found is None:  # its project was deleted in the meantime

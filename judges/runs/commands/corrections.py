@@ -101,6 +101,7 @@ def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: Use
     JudgmentChange.objects.bulk_create(
         change_of(each, Kind.EXCLUDED, Status.EXCLUDED, note=note, actor=by) for each in found
     )
+    # The flag keeps later readings of the replies from undoing a person's exclusion.
     excluded = {"status": Status.EXCLUDED, "value": None, "reason": note, "problem": "", "is_corrected": True}
     Judgment.objects.filter(pk__in=[each.pk for each in found]).update(**excluded)
     if found:
@@ -137,6 +138,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
         if (judgment.status, judgment.value) != (found.judgment.status, found.judgment.value):
             continue  # somebody was quicker
         judgment.data = found.data
+        # An unreadable reply has no rationale, and the earlier one stays.
         judgment.rationale = found.rationale or judgment.rationale
         _change(judgment, Kind.READ_AGAIN, found.status, found.value, reason=found.reason, by=by)
         changed += 1
@@ -147,6 +149,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
 
 
 def _lock_judgment(judgment: Judgment) -> Judgment:
+    # Only this row: a lock of the joined judge and project would hold up their other writes.
     rows = Judgment.objects.select_for_update(of=("self",)).select_related("judge__project")
     judgment = rows.get(pk=judgment.pk)
     if judgment.status not in ANSWERED:
@@ -281,6 +284,7 @@ def confirm_rereading(*, rereading: Rereading, by: User) -> Rereading:
         raise JudgmentStandsError(
             gettext("The replies are still being read. Check the preview before you change them.")
         )
+    # A stopped job with a preview was applying its changes, and continues with them.
     if locked.status in (Step.PREVIEWED, Step.STOPPED):
         locked.confirmed_by = by
         _wait(locked, Step.CONFIRMED)
@@ -299,6 +303,7 @@ def restart_rereading(*, rereading: Rereading) -> Rereading:
 
 
 def _wait(locked: Rereading, status: str) -> None:
+    # A person wants it to continue, so it has all attempts again.
     locked.status, locked.lease, locked.reason, locked.attempts = status, None, "", 0
     locked.touched_at = timezone.now()
     locked.save(update_fields=["status", "lease", "reason", "attempts", "touched_at", "confirmed_by"])
@@ -315,6 +320,7 @@ def _preview_changes(rereading: Rereading) -> None:
     for batch in rereadings_in_batches(judges_of(rereading)):
         first += [as_row(found) for found in batch[: PREVIEWED_CHANGES - len(first)]]
         number += len(batch)
+        # The report also renews the lease: a worker that lost it stops here.
         _report_progress(rereading)
     _report_progress(rereading, status=Step.PREVIEWED, would_change=number, first_changes=first, lease=None)
 

@@ -117,6 +117,7 @@ def begin_anew(*, watch: DriftWatch, by: User | None, starts: bool = True) -> Dr
         return None
     last = watch.checks.filter(state=State.FINISHED).last()
     left = None if watch.budget is None else watch.budget - money_spent(watch)
+    # A rest of zero would end the new watch at its first check, so it gets the full budget.
     if left is not None and left < LEAST_BUDGET:
         left = watch.budget
     judge = Judge.objects.select_related("endpoint", "template", "project").get(pk=watch.judge_id)
@@ -159,6 +160,7 @@ def start_check(*, watch: DriftWatch, is_due: bool = True) -> DriftCheck | None:
         with transaction.atomic():
             check = _ask(found)
     except DomainError as error:
+        # A person sees the rejection, and the watch stays active.
         if not is_due:
             raise
         found.is_active, found.reason = False, error.message
@@ -208,6 +210,7 @@ def finish_check(*, check: DriftCheck) -> None:
     """
     assert check.run is not None
     is_complete = check.run.status == Run.Status.FINISHED
+    # Computed before the lock, which the next check of the watch needs.
     figures = figures_of_check(check.watch, check) if is_complete else {}
     with transaction.atomic():
         watch = DriftWatch.objects.select_for_update().get(pk=check.watch_id)

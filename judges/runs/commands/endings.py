@@ -39,6 +39,7 @@ def end_plan(run: Run) -> None:
     Judgments that a person requested again keep their earlier answers.
     """
     planned = Judgment.objects.filter(run=run, status=Status.PLANNED)
+    # These leave the plan first, so that the deletion below spares them.
     planned.filter(reason__gt="").update(status=Status.UNREADABLE)
     give_back_answers(planned)
     planned.delete()

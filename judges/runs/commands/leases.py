@@ -245,6 +245,7 @@ def renew(*, endpoint: int, runs: Sequence[int], holder: UUID) -> bool:
 
 def give_back(*, holder: UUID, judgments: Collection[int]) -> None:
     """Plan again what the holder has leased and will not ask."""
+    # Only its own ones: another worker may have leased some of them by now.
     held = Judgment.objects.filter(pk__in=judgments, lease=holder, status=Status.LEASED)
     held.update(status=Status.PLANNED, lease=None, leased_until=None)
 

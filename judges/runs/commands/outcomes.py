@@ -174,6 +174,7 @@ def keep_answers(judgments: Sequence[Judgment], *, by: User | None) -> None:
     changes = []
     for judgment in judgments:
         at, cost = judgment.answered_at, judgment.cost
+        # JSON has no decimals, so the cost is a string with all its digits.
         answer = {
             **{name: getattr(judgment, name) for name in PLAIN},
             "cost": None if cost is None else f"{cost:f}",

@@ -243,6 +243,7 @@ def _take_over(run: Run, judge: Judge, dimensions: Sequence[FrozenDimension], ch
     died = left.filter(status=Judgment.Status.LEASED).values("run")
     for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
         free_abandoned(run=earlier, at=now)
+    # Freed judgments are planned ones of an ended run, so the condition still matches them.
     left.update(run=run, status=Judgment.Status.PLANNED, reason="", problem="", lease=None, leased_until=None)
 
 
@@ -392,6 +393,7 @@ def adopt_first_steps(run: Run, judge: Judge) -> None:
 
 def _first_answers(judge: Judge) -> dict[Key, dict[str, Any]]:
     """Return the first step of each document that the judge answered, the latest one."""
+    # A later row replaces an earlier one of the same document, so the latest answer remains.
     rows = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("pk")
     columns = rows.values_list("item__document", "dimension", "steps")
     return {

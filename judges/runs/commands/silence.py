@@ -184,6 +184,7 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
     """Send a short question to a judge's model, and record whether it is answered."""
     assert judge.endpoint is not None
     endpoint, name = judge.endpoint, judge.max_tokens_name
+    # No temperature, because some models reject any, and the words of the reply do not matter.
     question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
     try:
         reply = ask_once(server_of(endpoint, calls_in_flight=1), question)

@@ -65,6 +65,7 @@ def units_of_project(project: Project) -> Iterator[UnitsOfDocument]:
 def units_proposed_by(judge: Judge) -> Iterator[UnitsOfDocument]:
     """Yield the key of each document and the units of the judge's latest reply about it. One query."""
     judgments = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("item__document__key", "pk")
+    # A later reply about a document replaces the earlier ones in this dictionary.
     latest = dict(judgments.values_list("item__document__key", "steps"))
     for key, steps in latest.items():
         if steps[0]["reply"]:  # retention removes replies

@@ -147,6 +147,7 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
     # The next calls may be of any open kind, so each counts as the dearest one.
     dearest = max((cost for each, cost in zip(calls, known, strict=True) if each.is_open), default=Decimal(0))
     left = run.budget - run.spent - in_flight
+    # A cost of 0 sets no limit, and an expensive call may leave less than nothing.
     return max(min(most, int(left / dearest) if dearest else most), 0)
 
 

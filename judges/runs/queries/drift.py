@@ -123,6 +123,7 @@ def scope_of_watch(judge: Judge, units: Units) -> Scope:
 def plan_of_check(judge: Judge, units: Units) -> JudgePlan:
     """Return the calls of one check and their cost, as for a judge without any answer."""
     plan = plan_of(judge.project, scope_of_watch(judge, units)).judges[0]
+    # The plan subtracts calls for judgments that exist, while a check repeats all of them.
     shared = plan.shared_calls
     if shared is not None:
         shared = judge.samples * len({item for each in units.values() for item in each})

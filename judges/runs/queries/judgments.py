@@ -160,6 +160,7 @@ def rereadings_in_batches(judges: Sequence[Judge]) -> Iterator[list[OtherReading
         if judge.score_from == ScoreFrom.TEXT and not judge.takes_steps:
             dimensions = {each.id: each for each in current_guideline(judge.project).dimensions}
             answered = Judgment.objects.filter(judge=judge, status__in=[Status.DONE, Status.UNREADABLE])
+            # Retention removes replies, and an imported value may never have had one.
             stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
             replies = stored.order_by("pk").iterator(READ_AT_ONCE)
             while batch := list(islice(replies, READ_AT_ONCE)):
@@ -175,10 +176,12 @@ def _read_anew(
     contents: Mapping[int, Subject],
 ) -> OtherReading:
     content = contents.get(judgment.item_id)
+    # The list is empty if the dimension was the only one of its call.
     together = judgment.asked_dimensions or [judgment.dimension_id]
     reading = METHODS[judge.method].read_about(
         judgment.reply,
         judge.rescale(dimensions[judgment.dimension_id]),
+        # A dimension of the call may no longer exist.
         [judge.rescale(dimensions[pk]) for pk in together if pk in dimensions],
         subject=content and rotate_sides(content, judgment.sample),
         pattern=judge.template.pattern if judge.template else "",
@@ -221,6 +224,7 @@ def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
         return [(name.replace("_", " "), value) for name, value in sent.items()]
     judge = judgment.judge
     values = ((name.replace("_", " "), getattr(judge, name)) for name in _REQUEST)
+    # 0 is a setting, while None, False and an empty string mean that the request has none.
     return [(name, value) for name, value in values if value or (value == 0 and value is not False)]
 
 

@@ -193,6 +193,7 @@ def spending_section(project: Project) -> OverviewSection | None:
     )
     if not found["all"]:
         return None
+    # Models also draft prompts, which costs money without a run.
     drafted = Drafting.objects.filter(judge__project=project).aggregate(money=Sum("spent"))
     return OverviewSection(
         "judges/runs/_spending.html",

@@ -103,6 +103,7 @@ class JudgePlan:
     @property
     def cost(self) -> Decimal | None:
         """The cost of all calls; None if the endpoint's prices are unknown."""
+        # A plan without calls costs nothing, even if the prices are unknown.
         return self.prices.cost(self.input_tokens, self.output_tokens) if self.calls else Decimal(0)
 
 
@@ -254,6 +255,7 @@ def _calls_each(judge: Judge, sample: Sequence[Sampled]) -> float:
     if not judge.takes_steps or judge.template is None or not sample:
         return 1.0
     text, method = judge.template.text, METHODS[judge.method]
+    # Methods with several calls judge one output, so the pairs of the sample do not count.
     return fmean(method.calls_of(text, subject) for subject, _ in sample if subject.other is None)
 
 
@@ -340,6 +342,7 @@ def _counts_as_there() -> Q:
     """Return the condition of existing judgments; excludes the ones that plan_run moves to a new run, or
     they would never be called.
     """
+    # Imported judgments have no run, and exist in any case.
     return ~abandoned_judgments(timezone.now()) | Q(run__isnull=True)
 
 
@@ -426,6 +429,7 @@ def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:
         own = [each for each in plans if each.judge.endpoint_id == key]
         calls = sum(each.calls for each in own)
         tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in own)
+        # Limits are for a minute, and the duration is in seconds.
         limits = [
             60 * amount / limit
             for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))

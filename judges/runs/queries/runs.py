@@ -17,6 +17,7 @@ RECENTLY = timedelta(seconds=30)
 COUNTS = ("total", "done", "unreadable", "failed", "excluded", "in_flight", "planned", "cost_unknown")
 NOTHING = dict.fromkeys(COUNTS, 0)
 _NAMES = {status.value: status.value for status in Judgment.Status} | {"leased": "in_flight"}
+# Batches of an ended run may still have paid replies to collect.
 ATTENDED = (Run.Status.RUNNING, Run.Status.CANCELLED, Run.Status.FINISHED)
 
 
@@ -101,6 +102,7 @@ def runs_that_ask(endpoint: int) -> list[int]:
     abandoned = of_endpoint.filter(orphaned_leases(timezone.now()), status=Judgment.Status.LEASED)
     planned = of_endpoint.filter(status=Judgment.Status.PLANNED)
     project = Endpoint.objects.filter(pk=endpoint).values("project")
+    # During the lookup of stored answers no call starts, because it could repeat a paid one.
     running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True, project__in=project)
     found = list(running.filter(Exists(planned) | Exists(abandoned)).order_by("pk"))
     # Through the batch interface, only first judgments of untried judges are calls.

@@ -45,6 +45,7 @@ def drawable_documents(
     if items is not None:
         return drawn
     rated = Rating.objects.filter(
+        # Answers to other questions than scales have data and no value.
         Q(value__isnull=False) | Q(data__isnull=False),
         assignment__round__project=project,
         assignment__annotator__counted=True,
@@ -134,6 +135,7 @@ def chosen_items(project: Project, scope: Scope) -> ChosenItems:
 
 
 def _numbers(numbers: Sequence[int]) -> str:
+    # An empty list is invalid SQL, and NULL equals no id.
     return ", ".join(map(str, numbers)) or "NULL"
 
 
@@ -159,6 +161,7 @@ def need_of(dimension: FrozenDimension) -> Offer:
 def offer_in_sql(item: str) -> str:
     """Return the SQL of an item's offers as a number; `item` is the alias of its table."""
     parts = f"EXISTS (SELECT 1 FROM annotate_itempart part WHERE part.item_id = {item}.id)"
+    # One bit for each offer, so that a single bitwise test finds a match.
     return (
         f"CASE {item}.kind WHEN 'comparison' THEN {Offer.COMPARISON:d} WHEN 'pair' THEN {Offer.PAIR:d} "
         f"ELSE {Offer.OUTPUT:d} + CASE WHEN {parts} THEN {Offer.PARTS:d} ELSE 0 END END"
@@ -211,6 +214,7 @@ def neighbouring_pairs(project: Project) -> dict[Pair, str]:
             )
         )
     systems = System.objects.in_bulk(scores)
+    # Systems with equal scores are sorted by name, so that neighbours are the same on every database.
     ranked = sorted(systems.values(), key=lambda system: (-scores[system.pk], system.name))
     return _name_pairs(pairwise(ranked))
 

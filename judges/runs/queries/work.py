@@ -72,6 +72,7 @@ class Questions:
 
     def _subject(self, row: Any, judge: Judge) -> Subject:
         document, system = row.item__document, judge.reference_id
+        # Planning rejects documents without the reference, so only a later deletion leaves it empty.
         reference = "" if system is None else self._references.get((document, system), "")
         if content := self._contents.get(row.item):
             return replace(rotate_sides(content, row.sample), reference=reference)
@@ -98,6 +99,7 @@ class Questions:
             # A planned judgment has a reason only after an unreadable reply.
             unreadable=_unreadable(row) if row.reason else None,
             keeps_messages=row.run__keeps_messages,
+            # The prompt of a later step depends on earlier replies, so no other sample can share its call.
             unit=None if takes_steps else _unit(judge, row, subject),
             pattern=judge.template.pattern if judge.template else "",
             subject=subject,
@@ -235,6 +237,7 @@ def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any)
     def go_on(reply: str) -> MethodStep | Reading:
         return method.next_step(text, subject, dimension, [*replies, reply])
 
+    # Without steps, the usage belongs to an unreadable reply and not to earlier calls of the chain.
     return Chain(name, row.steps, _earlier_use(row) if row.steps else None, go_on)
 
 
@@ -260,6 +263,7 @@ def _follow_up(
     def read_second(reply: str) -> MethodStep | Reading:
         reading = method.read_about(reply, dimension, [dimension], subject=subject)
         first = replies_of_steps(row.steps)[0].strip()
+        # The second reply is a bare score, so the reasons come from the first one.
         return replace(reading, rationale=first) if isinstance(reading, Readable) else reading
 
     if row.steps:
