@@ -51,7 +51,7 @@ def read_number(text: str, digits: int = 18) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
 
 
-# An even number of backslashes before it is text: only an escape of its own writes the character NUL.
+# An even number of backslashes before it is text: only a separate escape writes the character NUL.
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 

@@ -6,6 +6,7 @@ yes-or-no question for each unit. The value is the weighted share of units prese
 scale.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -112,7 +113,8 @@ def units_of(reply: str) -> list[Unit]:
 def _unit(said: Any) -> Unit | None:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
     # An entry without text or with another weight is ignored, and the other units remain usable.
-    is_weight = isinstance(weight, int | float) and weight > 0
+    # Python counts `true` as 1 and reads Infinity, and a share of infinite weights is undefined.
+    is_weight = isinstance(weight, int | float) and weight is not True and 0 < weight < math.inf
     return Unit(text.strip(), float(weight)) if isinstance(text, str) and text.strip() and is_weight else None
 
 

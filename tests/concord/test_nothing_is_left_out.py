@@ -68,6 +68,7 @@ def test_ci_runs_all_on_sqlite_and_unmarked_tests_also_on_postgresql(tmp_path: P
     code, tests = run_ci(tmp_path)
     assert code == 0
     assert sorted(tests) == [
+        "SQLite: test ARGS=-n 0 --collect-only -q",
         "SQLite: test ARGS=-n 3 --ignore tests/browser --ignore tests/agreement",
         "SQLite: test ARGS=-n 3 tests/browser",
         "SQLite: test-agreement",
@@ -79,7 +80,7 @@ def test_ci_runs_all_on_sqlite_and_unmarked_tests_also_on_postgresql(tmp_path: P
     "part",
     [
         *("SQLite: test*ignore*", "SQLite: test*3 tests/browser", "SQLite: test-agreement"),
-        *("postgres*: test*", "SQLite: check"),
+        *("postgres*: test*", "SQLite: check", "SQLite: test*collect-only*"),
     ],
 )
 def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: str) -> None:

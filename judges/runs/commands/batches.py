@@ -151,7 +151,7 @@ def _first_that_fit(
     rows = planned[: limit + (size or LOOKED_THROUGH)]
     for members in group_by_call(rows, shared.judges).values():
         is_full = len(kept) + len(members) > limit or asked == calls
-        # The first request about a document always goes in, or a larger one would never be sent.
+        # The first request about a document always goes in, or a file would never contain a larger one.
         if is_full and (kept or size):
             break
         kept += members

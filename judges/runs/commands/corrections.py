@@ -131,10 +131,11 @@ def read_again(
 @transaction.atomic
 def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
     meant = {found.judgment.pk: found for found in batch}
-    locked = Judgment.objects.select_for_update().in_bulk(meant)
+    # In the order of ids: two that lock in different orders could deadlock.
+    locked = Judgment.objects.select_for_update().filter(pk__in=meant).order_by("pk")
     changed = 0
-    for pk, judgment in locked.items():
-        found = meant[pk]
+    for judgment in locked:
+        found = meant[judgment.pk]
         if (judgment.status, judgment.value) != (found.judgment.status, found.judgment.value):
             continue  # somebody was quicker
         judgment.data = found.data

@@ -30,7 +30,7 @@ from judges.runs.queries.drift import (
     units_of,
 )
 
-LEAST_BUDGET = Decimal("0.0001")  # maximum of a budget with four digits
+LEAST_BUDGET = Decimal("0.0001")  # the smallest budget with four digits
 State = DriftCheck.State
 logger = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
 """Content units of documents, entered by a person."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -50,7 +51,7 @@ def _unit(key: str, said: Any) -> dict[str, Any]:
     if not isinstance(text, str) or not text.strip():
         raise InvalidValueError(gettext("A unit of “{document}” has no text.").format(document=key))
     # In Python a truth value is a whole number, too.
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
         raise InvalidValueError(gettext("A unit of “{document}” has no weight above 0.").format(document=key))
     return {"text": text.strip(), "weight": weight}
 

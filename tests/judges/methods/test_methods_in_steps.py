@@ -110,6 +110,16 @@ def test_units_share_one_call_and_have_weights() -> None:
     assert reading.rationale.endswith("Missing: It rained.")
 
 
+def test_units_without_a_usable_weight_are_ignored() -> None:
+    method = METHODS["content_units"]
+    assert isinstance(method, ContentUnits)
+    for weight in ("0", "true", "Infinity", "NaN"):
+        units = f'[{{"text": "He came.", "weight": {weight}}}, {{"text": "It rained."}}]'
+        reading = after(method, units, '["yes"]')
+        assert isinstance(reading, Readable)
+        assert reading.value == 5
+
+
 def test_without_units_a_call_before_proposes_them() -> None:
     method = METHODS["content_units"]
     assert isinstance(method, ContentUnits)
