@@ -288,9 +288,8 @@ def experiment_new(request: Request, slug: str) -> HttpResponse:
         return redirect("results_page", slug, "experiments")
     project = project_for_admin(request.user, slug)
     form, plan = ExperimentForm(request.POST, project=project), None
-    # The status of an invalid form; a preview replaces it.
-    remarks, status = list[str](), 422
-    try:
+    remarks = list[str]()
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             design, budget = form.design(), form.cleaned_data["budget"]
             if "show" not in request.POST:
@@ -299,13 +298,11 @@ def experiment_new(request: Request, slug: str) -> HttpResponse:
                     project=project, design=design, budget=budget, by=by, **form.scope()
                 )
                 return redirect("run", slug, started.run_id)
-            plan, status = plan_of_experiment(project, design, **form.scope()), 200
+            plan, outcome.status = plan_of_experiment(project, design, **form.scope()), 200
             remarks = plan.remarks(budget)
-    except DomainError as error:
-        status = add_refusal(form, error)
     template = "judges/runs/plan.html#plan" if request.htmx else "judges/laboratory/experiment.html"
     context = {"form": form, "plan": plan, "remarks": remarks}
-    return render_judges(request, project, template, context, status=status)
+    return render_judges(request, project, template, context, status=outcome.status)
 
 
 @login_required

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
-from annotate.core.page import MessageOutcome, Request, add_refusal, request_user
+from annotate.core.page import FormOutcome, MessageOutcome, Request, add_refusal, request_user
 from judges.core.access import (
     judge_in,
     judgment_in,
@@ -171,24 +171,18 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_reader(request.user, slug)
     shown = judgment_in(project, pk)
     form = CorrectionForm(request.POST or None)
-    status = 200
-    if request.method == "POST":
-        try:
-            if form.is_valid():
-                data = form.cleaned_data
-                by = request_user(request)
-                why = {"judgment": shown, "note": data["note"], "by": by}
-                if data["exclude"]:
-                    exclude(**why)
-                elif data["include"]:
-                    include(**why)
-                else:
-                    set_value(value=data["value"], **why)
-                messages.success(request, gettext("Saved. Results now use it."))
-                return redirect("judgment", slug, pk)
-            status = 422
-        except DomainError as error:
-            status = add_refusal(form, error)
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
+            data = form.cleaned_data
+            why = {"judgment": shown, "note": data["note"], "by": request_user(request)}
+            if data["exclude"]:
+                exclude(**why)
+            elif data["include"]:
+                include(**why)
+            else:
+                set_value(value=data["value"], **why)
+            messages.success(request, gettext("Saved. Results now use it."))
+            return redirect("judgment", slug, pk)
     context = {
         "judgment": shown,
         "form": form,
@@ -198,7 +192,7 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
         "may_correct": may_change_judges(request.user, project) and shown.status in ANSWERED,
         "asking": plan_of_asking(Judgment.objects.filter(pk=shown.pk)),
     }
-    return render_judges(request, project, "judges/runs/judgment.html", context, status=status)
+    return render_judges(request, project, "judges/runs/judgment.html", context, status=outcome.status)
 
 
 @login_required

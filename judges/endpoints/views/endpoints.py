@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import MessageOutcome, Request, add_refusal, query_of, request_user
+from annotate.core.page import FormOutcome, MessageOutcome, Request, query_of, request_user
 from annotate.core.password_again import give_password_again, password_again, password_is_due
 from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
@@ -196,8 +196,7 @@ def _edit_endpoint(
 ) -> HttpResponse:
     entered = request.POST if request.method == "POST" else None
     form = EndpointForm(entered, initial=initial_endpoint(edited), password_is_due=password_is_due(request))
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid() and _password_given(request, form):
             key, by = form.cleaned_data["key"], request_user(request)
             saved = save(spec=form.to_spec(), key=key, by=by)
@@ -205,10 +204,8 @@ def _edit_endpoint(
                 request, gettext("{name} is saved. Test it before you use it.").format(name=saved.name)
             )
             return redirect("endpoint", project.slug, saved.pk)
-    except DomainError as error:
-        status = add_refusal(form, error)
     context = {**(_context(request, edited) if edited else {}), "form": form, "endpoint": edited}
-    return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=status)
+    return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=outcome.status)
 
 
 @sensitive_variables()
@@ -310,8 +307,7 @@ def _edit_judge(
         may_be_pair=edited is None,
         initial=initial_judge(edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoint),
     )
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             if pair := form.to_pair():
                 made = add_judges(project=project, judges=pair, by=request_user(request))
@@ -324,8 +320,6 @@ def _edit_judge(
                 return redirect(f"{reverse('run_plan', args=[project.slug])}?{chosen}")
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("judges", project.slug)
-    except DomainError as error:
-        status = add_refusal(form, error)
     context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
     rates_items = edited is not None and not (edited.asks_pairs or edited.asks_kinds)
     context |= {"has_samples": rates_items and str(Judgment.Status.DONE.label) in dict(counts)}
@@ -333,4 +327,4 @@ def _edit_judge(
     context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
     with_settings = (key for key, method in METHODS.items() if method.usual_settings)
     context |= {"like": [prompt for key in with_settings for prompt in shipped_prompts_of(key)]}
-    return render_judges(request, project, "judges/endpoints/judge.html", context, status=status)
+    return render_judges(request, project, "judges/endpoints/judge.html", context, status=outcome.status)

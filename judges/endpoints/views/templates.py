@@ -12,10 +12,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
-from annotate.core.errors import DomainError
 from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
-from annotate.core.page import MessageOutcome, Request, add_refusal, request_user
+from annotate.core.page import FormOutcome, MessageOutcome, Request, request_user
 from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
 from judges.core.models import PromptTemplate, StepsWriting
 from judges.core.page import render_judges
@@ -94,15 +93,12 @@ def template_new(request: Request, slug: str, key: str) -> HttpResponse:
     # A preview reads the unsaved input and writes nothing.
     if "show" in request.POST:
         return _preview(request, project, written, form)
-    status = 422 if form.is_bound else 200
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             values = {name: form.cleaned_data.get(name, "") for name in ("name", "text", "pattern")}
             made = create_template(project=project, method=shipped.method, by=request_user(request), **values)
             return _to_saved(request, project, made)
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _page(request, project, written, form, status=status)
+    return _page(request, project, written, form, status=outcome.status)
 
 
 @login_required
@@ -123,8 +119,8 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
         return _page(request, project, written, form)
     # Researchers may read and preview a prompt, and only admins change it.
     project_for_admin(request.user, slug)
-    status, by, saves_common = 422, request_user(request), dimension is not None and "common" in request.POST
-    try:
+    by, saves_common = request_user(request), dimension is not None and "common" in request.POST
+    with FormOutcome(request, form) as outcome:
         if saves_common or form.is_valid():
             if dimension is None:
                 values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
@@ -133,9 +129,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
             text = edited.text if saves_common else form.cleaned_data["text"]
             saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
             return _to_saved(request, project, saved, f"?dimension={dimension.key}")
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _page(request, project, written, form, status=status)
+    return _page(request, project, written, form, status=outcome.status)
 
 
 @login_required
