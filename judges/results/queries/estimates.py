@@ -167,9 +167,12 @@ def sampled_units(round: Round | None, material: Material) -> SampledUnits:
         assignment__round__project=round.project_id, assignment__round__number__lte=round.number
     ).values_list("dimension", "assignment__item", "inclusion_probability")
     found: dict[int, npt.NDArray[np.float64]] = {}
+    positions = {item: position for position, item in enumerate(material.items.tolist())}
     for dimension, item, probability in asked.order_by("pk"):
-        chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
-        chances[np.searchsorted(material.items, item)] = probability
+        # People also get comparisons and an addition's bridging items, which have no value here.
+        if item in positions:
+            chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
+            chances[positions[item]] = probability
     return found
 
 

@@ -28,7 +28,7 @@ from judges.endpoints.failures import RequestFailed
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import estimated_tokens
 from judges.endpoints.questions import Reply, shares_of
-from judges.endpoints.work import JudgmentWork, Outcome, Prices
+from judges.endpoints.work import Earlier, JudgmentWork, Outcome, Prices
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import endings, outcomes
 from judges.runs.commands.endings import pause_if_unreadable, used_up
@@ -37,7 +37,7 @@ from judges.runs.queries.calls import LOOKED_THROUGH, SharedCalls, group_by_call
 from judges.runs.queries.plans import mean_usage
 from judges.runs.queries.runs import due_batches, open_batches
 from judges.runs.queries.samples import among
-from judges.runs.queries.work import work_of
+from judges.runs.queries.work import earlier_use, work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
 # retention of replies at the provider; a batch leases its judgments for this period
@@ -252,11 +252,12 @@ def store(*, batch: Batch, said: Said) -> None:
     said = _split_by_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     run = Run.objects.get(pk=batch.run_id)
-    held = judgments_in(batch).filter(pk__in=replies).values_list("pk", flat=True)
+    held = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     prices = prices_of(batch.endpoint, batch.model).in_batches()
     outcomes = []
     for work in work_of(list(held)):  # read before rows are locked, for it takes longest
-        outcome = _add_usage_before(work, outcome_of_reply(work, replies[work.judgment]), prices)
+        earlier, outcome = earlier_use(held[work.judgment]), outcome_of_reply(work, replies[work.judgment])
+        outcome = _add_usage_before(earlier, outcome, prices)
         outcomes.append(_second_chance(work, outcome, run))
     failures = {pk: each for pk, each in said.items() if isinstance(each, RequestFailed)}
     refused = {pk: each for pk, each in failures.items() if each.problem}
@@ -316,9 +317,11 @@ def _store_replies(batch: Batch, answered: Sequence[Outcome], prices: Prices) ->
     )
 
 
-def _add_usage_before(work: JudgmentWork, outcome: Outcome, prices: Prices) -> Outcome:
-    """Let the usage of earlier replies to the same judgment count; an unknown part makes the sum unknown."""
-    earlier = work.spent_before
+def _add_usage_before(earlier: Earlier | None, outcome: Outcome, prices: Prices) -> Outcome:
+    """Let the usage of earlier replies to the same judgment count; an unknown part makes the sum unknown.
+
+    Also of a reply that a later failure replaced, so it comes from the row and not from the work.
+    """
     if earlier is None or outcome.input_tokens is None or outcome.output_tokens is None:
         return outcome
     return replace(outcome, earlier=earlier if prices.are_known else replace(earlier, cost=None))

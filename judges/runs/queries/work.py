@@ -138,13 +138,13 @@ def _unreadable(row: Any) -> Outcome:
         reply=row.reply,
         reason=row.reason,
         problem=row.problem,
-        earlier=_earlier_use(row),
+        earlier=earlier_use(row),
         steps=row.steps,
         call=Call(**{name: getattr(row, name) for name in _CALL}),
     )
 
 
-def _earlier_use(row: Any) -> Earlier | None:
+def earlier_use(row: Any) -> Earlier | None:
     """Return the usage of earlier calls, None if the server did not report it."""
     if row.input_tokens is None or row.output_tokens is None:
         return None
@@ -238,7 +238,7 @@ def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any)
         return method.next_step(text, subject, dimension, [*replies, reply])
 
     # Without steps, the usage belongs to an unreadable reply and not to earlier calls of the chain.
-    return Chain(name, row.steps, _earlier_use(row) if row.steps else None, go_on)
+    return Chain(name, row.steps, earlier_use(row) if row.steps else None, go_on)
 
 
 def _follow_up(
@@ -267,7 +267,7 @@ def _follow_up(
         return replace(reading, rationale=first) if isinstance(reading, Readable) else reading
 
     if row.steps:
-        return Chain(FOLLOW_UP, row.steps, _earlier_use(row), read_second, is_last=True)
+        return Chain(FOLLOW_UP, row.steps, earlier_use(row), read_second, is_last=True)
     return Chain(FIRST_REPLY, (), None, read_first)
 
 

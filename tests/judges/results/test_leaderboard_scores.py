@@ -1,5 +1,6 @@
 """Scores of a leaderboard where a judge decides a part of the units."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -8,11 +9,13 @@ from django.utils import timezone
 
 from agreement.reliability import RatedSample
 from annotate.core.models import AssignedUnit, Assignment, Rating, Round
+from annotate.core.rounds import last_round
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import CORRECTED
 from annotate.rating.commands.assignments import reserve_items
 from judges.core.models import RoutingPolicy, StepsWriting
-from judges.results.queries.estimates import increments, money_spent
+from judges.results.queries.estimates import increments, money_spent, sampled_units
+from judges.results.queries.scores import material_of
 from judges.routing.commands.policies import make_policy, route
 from tests.additions.scenes import make_new_raters
 from tests.factories import Cast, make_project
@@ -109,6 +112,21 @@ def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
     assert new.severity_correction == pytest.approx(0, abs=0.01)
     # The judge is right about the units that stay with it.
     assert new.mean == pytest.approx(np.mean([people_say(each, "fluency") for each in range(60)]), abs=0.02)
+
+
+def test_units_of_items_without_values_are_no_sample() -> None:
+    cast = routing_project()
+    policy = make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin)
+    policy = route(policy=policy, by=cast.admin)
+    round = last_round(cast.project)
+    assert round is not None
+    material = material_of(cast.project, round)
+    whole = sampled_units(round, material)
+    dimension, chances = next(iter(whole.items()))
+    last = int(np.flatnonzero(~np.isnan(chances))[-1])
+    # As if the last sampled item were a comparison, which has no value.
+    fewer = sampled_units(round, replace(material, items=np.delete(material.items, last)))
+    np.testing.assert_array_equal(fewer[dimension], np.delete(chances, last))
 
 
 def test_money_of_a_leaderboard_includes_evaluation_steps() -> None:

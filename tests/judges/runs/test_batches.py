@@ -501,6 +501,25 @@ def test_cancellation_cancels_the_batch_and_keeps_its_answers(replay):
     assert runs_with_due_batches() == []
 
 
+def test_cost_of_a_reply_before_a_failure_counts(replay):
+    with relaying(replay(batch_seconds=60).base_url) as relay:
+        run = news_run(relay.base_url)
+        collect(run=run.pk, seconds=60)
+        answered = run.judgments.order_by("pk")[0]
+        # As after a reply, a failure and "try again": the row has tokens, and neither reason nor reply.
+        row = run.judgments.filter(pk=answered.pk)
+        row.update(input_tokens=7, output_tokens=1, cost=Decimal("0.0001"))
+        line = f'{{"custom_id": "{answered.pk}", "response": {{"status_code": 200, "body": ' + (
+            '{"choices": [{"message": {"content": "Score: 3"}}], '
+            '"usage": {"prompt_tokens": 100, "completion_tokens": 50}}}}'
+        )
+        with_batch(relay, status="completed", output_file_id="file-1")
+        relay.answers["GET /files/ID/content"] = (200, f"{line}\n".encode())
+        looked_after(run)
+    assert row.values_list("input_tokens", "output_tokens", "cost").get() == (107, 51, Decimal("0.0004"))
+    assert run.spent == Decimal("0.0003")
+
+
 def test_new_run_calls_the_remainder_of_a_cancelled_one(replay):
     server = replay(batch_seconds=60)
     run = news_run(server.base_url)
