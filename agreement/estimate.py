@@ -61,13 +61,19 @@ class Estimator:
     smoothed: bool = False
 
     def coefficient(
-        self, counts: Counts, value: float, interval: Interval | None, interval_reason: str | None
+        self,
+        counts: Counts,
+        value: float | None,
+        interval: Interval | None,
+        interval_reason: str | None,
+        reason: str | None = None,
     ) -> Coefficient:
-        """The coefficient with this value and interval."""
+        """The coefficient with this value and interval, or undefined for this reason."""
         return Coefficient(
             name=self.name,
             label=self.label,
             value=value,
+            reason=reason,
             interval=interval,
             interval_reason=interval_reason,
             counts=counts,
@@ -201,16 +207,7 @@ def drawn_population(data: ReliabilityData, patterns: Patterns, by: str, least_r
 
 def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: str) -> Coefficient:
     """The coefficient with the value None and the reason for it, its parameters and counts as usual."""
-    return Coefficient(
-        name=estimator.name,
-        label=estimator.label,
-        value=None,
-        reason=reason,
-        interval_reason=UNDEFINED,
-        counts=count(data),
-        parameters=estimator.parameters,
-        source=estimator.source,
-    )
+    return estimator.coefficient(count(data), None, None, UNDEFINED, reason)
 
 
 @dataclass(frozen=True)

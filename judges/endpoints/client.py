@@ -128,7 +128,7 @@ class Client:
 
 
 def use_client(server: Server, act: Callable[[Client], Awaitable[T]]) -> T:
-    """Do something with a client of its own, in an event loop of its own."""
+    """Return the result of an action with a new client, in a new event loop."""
 
     async def use() -> T:
         client = Client(server)
