@@ -54,6 +54,9 @@ TO_EDGE = """(element) => {
     window.scrollBy({ top: top + height * 2 / 3 - innerHeight, behavior: "instant" });
 }"""
 
+# Answers are sent two seconds after the last one. No test here is about that time; test_rating.py waits it out.
+SEND = "() => { Unsent.flush(); }"
+
 
 @dataclass(frozen=True)
 class Pointer:
@@ -159,7 +162,8 @@ def stored() -> dict[str, float | None]:
 
 
 def wait_for_stored(page: Page, expected: dict[str, float | None]) -> None:
-    """Wait until the database holds exactly these values."""
+    """Send what the page gathers, and wait until the database holds exactly these values."""
+    page.evaluate(SEND)
     give_up = time.monotonic() + PATIENCE / 1000
     while stored() != expected and time.monotonic() < give_up:
         page.wait_for_timeout(20)
@@ -261,6 +265,7 @@ def test_news_of_another_window_waits_until_the_finger_is_lifted(
     pointer.tap(step(page, last))
     x, y = pointer.press(point(page, last, 2))
     point(other, first, 5).evaluate("radio => radio.click()")
+    other.evaluate(SEND)
     expect(point(page, first, 5)).to_be_checked()
     expect(page.locator("#notices")).to_be_empty()
     pointer.lift(x, y)
@@ -276,6 +281,7 @@ def test_rejection_appears_after_the_finger_is_lifted(device: BrowserContext, ca
     first, *_, last = keys(cast)
     pointer = POINTERS[kind](page)
     pointer.tap(point(page, first, 3))
+    page.evaluate(SEND)
     expect_stored(page, lambda: len(held), 1)  # "Saving…" stands there before anything is sent
     pointer.tap(step(page, last))
     x, y = pointer.press(point(page, last, 2))
