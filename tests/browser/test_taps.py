@@ -54,7 +54,7 @@ TO_EDGE = """(element) => {
     window.scrollBy({ top: top + height * 2 / 3 - innerHeight, behavior: "instant" });
 }"""
 
-# Answers are sent two seconds after the last one. No test here is about that time; test_rating.py waits it out.
+# Answers are sent two seconds after the last one. test_rating.py waits for that; no test here is about it.
 SEND = "() => { Unsent.flush(); }"
 
 
