@@ -8,7 +8,7 @@ object, or the content of tags or a box. An article is no number: "eine 4" is no
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +106,20 @@ LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
 """A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
 _BEFORE = rf"(?<!{LETTER})(?<![$€£])"
 _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
-_WORDS = "|".join(re.sub("[- ]", r"[-\\x20]", word) for word in sorted(WORDS, key=len, reverse=True))
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    """Return alternatives for words, the longest first, grouped by their first letters.
+
+    At a word of a reply, few of 20 letters are tried further, rather than each of 130 words.
+    """
+    rests: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        rests.setdefault(word[0], []).append(re.sub("[- ]", r"[-\\x20]", word[1:]))
+    return "|".join(f"{first}(?:{'|'.join(group)})" for first, group in rests.items())
+
+
+_WORDS = _alternatives(WORDS)
 _NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"
 _HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|颗星|顆星|つ星|星|分|点|點))"
 DIGITS = rf"{_BEFORE}{_DIGITS}{_NOT_PART_OF_MORE}"
