@@ -32,7 +32,8 @@ from judges.runs.queries.runs import RunProgress, batches_of, run_progress
 from judges.runs.queries.samples import MOST_DOCUMENTS, Pair, all_pairs, neighbouring_pairs
 from judges.templatetags.judging import amount, batch_state, duration, money, pace
 
-LOOK_EVERY = 1.0  # seconds
+SHOW_EVERY = 0.2  # seconds; a short run does not wait longer for its end to be noticed
+ASK_AGAIN_AFTER = 1.0  # seconds
 SLICE = 60.0
 BAR = 30
 # Shells use 128 + 2 for a process that SIGINT ended.
@@ -139,8 +140,8 @@ class Command(ConcordCommand):
             while not self._has_ended(run, work, options):
                 # The event stays set after Ctrl-C, so waiting for it would return at once.
                 if paused:
-                    time.sleep(LOOK_EVERY)
-                elif interrupted.wait(LOOK_EVERY):
+                    time.sleep(SHOW_EVERY)
+                elif interrupted.wait(SHOW_EVERY):
                     pause_run(run=run)
                     paused = True
         return paused
@@ -329,7 +330,7 @@ def _work(run: int) -> None:
     try:
         collect(run=run, seconds=SLICE)
         while needs_work(run):
-            time.sleep(LOOK_EVERY)  # other workers, or a provider, may hold the remaining judgments
+            time.sleep(ASK_AGAIN_AFTER)  # other workers, or a provider, may hold the remaining judgments
             collect(run=run, seconds=SLICE)
     finally:
         # Django closes the connections of a thread only after a request.

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch):
-    monkeypatch.setattr(command, "LOOK_EVERY", 0.02)
+    for pause in ("SHOW_EVERY", "ASK_AGAIN_AFTER"):
+        monkeypatch.setattr(command, pause, 0.02)
 
 
 @contextmanager
