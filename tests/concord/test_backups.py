@@ -175,6 +175,7 @@ def expect_secrets_of_the_first_host(
     assert settings.SECRET_KEY not in restored.stdout + restored.stderr
 
 
+@pytest.mark.once  # the first test restores on both databases
 def test_comparisons_parts_and_answers_of_every_kind_are_restored_without_a_fingerprint(
     transactional_db: None,
     monkeypatch: pytest.MonkeyPatch,
@@ -233,6 +234,7 @@ def test_changed_backup_is_rejected(cast: Cast, tmp_path: Path, part: str) -> No
         call_command("backup", str(file), "--verify")
 
 
+@pytest.mark.once  # the first test restores on both databases
 def test_restore_refuses_another_fingerprint_of_the_schema(
     cast: Cast, elsewhere: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

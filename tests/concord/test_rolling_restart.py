@@ -21,8 +21,8 @@ from tests.concord.running import LONGEST, ROOT, eventually
 from tests.concord.serving import make_bucket, nginx, s3_server
 from tests.ports import free_port
 
-PEOPLE, ITEMS = 4, 600  # more than they can rate until the last restart
-THINKS = 0.1  # seconds before each answer
+PEOPLE, ITEMS = 4, 300  # more than they can rate until the last restart
+THINKS = 0.25  # seconds before each answer
 WEB = "concord.web --workers 2 --blocking-threads 4 --host 127.0.0.1 --log-level warning --port {port}"
 WORKER = "celery -A concord worker --pool threads --concurrency 4 --loglevel WARNING"
 ASK_FOR_EXPORT = """

@@ -1,6 +1,5 @@
 """`manage.py start`, which `make run` calls: it answers, keeps the data, and leaves nothing running."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -17,7 +16,9 @@ import pytest
 from concord.management.commands.start import demonstration, local_models, state_file
 from judges.management.demonstration.finished import NAME as FINISHED
 from tests.concord.running import Started, alive, descendants, eventually, manage, parents, start
+from tests.databases import copy_migrated_file
 from tests.factories import make_project
+from tests.made_once import make_once
 from tests.ports import free_port
 
 pytestmark = pytest.mark.skipif(
@@ -50,17 +51,25 @@ def end(started: Started, how: signal.Signals, *, times: int = 1) -> set[int]:
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a copy of one installation to all tests, also of those beside: only its first start takes long."""
-    own = tmp_path_factory.mktemp("installation")
-    beside = os.environ.get("PYTEST_XDIST_WORKER")
-    root = tmp_path_factory.getbasetemp().parent if beside else tmp_path_factory.getbasetemp()
-    first = root / "first-installation"
-    with (root / "first-installation.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not first.exists():
-            start(first).stop(signal.SIGINT)
-    return shutil.copytree(first, own, dirs_exist_ok=True)
+def data(
+    tmp_path_factory: pytest.TempPathFactory,
+    pytestconfig: pytest.Config,
+    django_db_modify_db_settings: None,
+    django_db_blocker: Any,
+) -> Path:
+    """Give a copy of one installation to all tests, also of those beside: only its first start takes long.
+
+    Its database was migrated before. tests/browser/test_package.py starts from nothing.
+    """
+
+    def start_once(folder: Path) -> None:
+        with django_db_blocker.unblock():
+            databases = pytestconfig.rootpath / ".pytest_cache" / "databases"
+            copy_migrated_file(databases, folder / "concord.sqlite3")
+        start(folder).stop(signal.SIGINT)
+
+    first = make_once(tmp_path_factory, "first-installation", start_once)
+    return shutil.copytree(first, tmp_path_factory.mktemp("installation"), dirs_exist_ok=True)
 
 
 def test_server_prints_its_url_and_answers_until_repeated_interrupts(data: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalog import ROOT
+from tests.made_once import make_once
 
 pytestmark = pytest.mark.once
 pytest.importorskip("sphinx", reason="Sphinx is not installed: make .venv/installed-dev")
@@ -18,11 +19,13 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build as `make docs` does; a warning, such as of a link that leads nowhere, fails the build."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-b", "html"]
-    built = subprocess.run([*command, "docs", str(folder)], cwd=ROOT, capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
-    return folder
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-b", "html"]
+        built = subprocess.run([*command, "docs", str(folder)], cwd=ROOT, capture_output=True, text=True)
+        assert built.returncode == 0, built.stderr
+
+    return make_once(tmp_path_factory, "site", build)
 
 
 def test_site_can_be_searched_offline(site: Path) -> None:
