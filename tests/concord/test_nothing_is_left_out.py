@@ -69,8 +69,8 @@ def test_ci_runs_all_on_sqlite_and_unmarked_tests_also_on_postgresql(tmp_path: P
     assert code == 0
     assert sorted(tests) == [
         "SQLite: test ARGS=-n 0 --collect-only -q",
-        "SQLite: test ARGS=-n 3 --ignore tests/browser --ignore tests/agreement",
         "SQLite: test ARGS=-n 3 tests/browser",
+        "SQLite: test ARGS=-n 4 --ignore tests/browser --ignore tests/agreement",
         "SQLite: test-agreement",
         "postgres://one: test ARGS=-n 2 -m 'not once'",
     ]
