@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -109,8 +110,8 @@ class ExportFileForm(forms.Form):
     """The file of an export that becomes a project."""
 
     file = forms.FileField(
-        help_text=_("The zip file of a JSONL export, max. {value} MB.").format(
-            value=LARGEST_EXPORT_FILE // 1024**2
+        help_text=format_lazy(
+            _("The zip file of a JSONL export, max. {value} MB."), value=LARGEST_EXPORT_FILE // 1024**2
         )
     )
 

@@ -11,6 +11,7 @@ from django import forms
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
@@ -105,8 +106,8 @@ class UploadForm(forms.Form):
 
     file = forms.FileField(
         widget=SeveralFiles(attrs={"multiple": True}),
-        help_text=_("{formats}, in UTF-8, up to {value} MB.").format(
-            formats=FORMATS, value=LARGEST_UPLOAD // 1024**2
+        help_text=format_lazy(
+            _("{formats}, in UTF-8, up to {value} MB."), formats=FORMATS, value=LARGEST_UPLOAD // 1024**2
         ),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -152,14 +153,14 @@ for _number in FURTHER_STAGES:
         f"judge_{_number}": forms.ModelChoiceField(
             Judge.objects.none(),
             required=False,
-            label=_("Judge {number}").format(number=_number),
+            label=format_lazy(_("Judge {number}"), number=_number),
             empty_label=_("none: the rest goes to people"),
             help_text=_("Judges what the judges before it are not sure of."),
         ),
         f"other_{_number}": forms.ModelChoiceField(
             Judge.objects.none(),
             required=False,
-            label=_("Compare judge {number} with").format(number=_number),
+            label=format_lazy(_("Compare judge {number} with"), number=_number),
             empty_label=_("none"),
         ),
     }

@@ -4,6 +4,8 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import ne
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -209,7 +211,7 @@ def settle(page: Page) -> None:
         read_news(page)
         page.keyboard.press("Escape")
         page.keyboard.press("4")
-        expect(page).not_to_have_url(shown)
+        page.wait_for_url(partial(ne, shown))  # and until it is loaded: before, a key would be typed
     assert settled.count() == ITEMS * DIMENSIONS
 
 

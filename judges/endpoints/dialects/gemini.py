@@ -47,7 +47,6 @@ HELD_BACK = (
 )
 PROBLEMS = dict.fromkeys(HELD_BACK, RequestProblem.FILTERED) | {"MAX_TOKENS": RequestProblem.TRUNCATED}
 ACCOUNT_IS_LIMITED = "PUP_LIMITED_DISABLED"  # a reason to stop of the model, and for the run
-TOOL_REASONS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS")
 RETRY = "RetryInfo"  # the end of the type name of the detail with the waiting time
 LARGEST_SEED = 2**31 - 1
 CODES = {3: 400, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}  # of gRPC, in lines of a batch
