@@ -13,7 +13,7 @@ from annotate.core.translation import gettext, gettext_noop
 from judges.methods import scales
 from judges.methods.reading import table
 from judges.methods.reading.plain import number
-from judges.methods.reading.table import Rank, compile_form
+from judges.methods.reading.table import Form, Rank, compile_form
 
 END_OF_SENTENCE = re.compile(r"[.!?]+[\"')]*\s+|\n")
 CONCLUDES = re.compile(
@@ -161,7 +161,7 @@ class Forms(ABC):
     not_in_json: str
     different: str
     own_name = ""
-    whole: re.Pattern[str]
+    whole: Form
 
     @abstractmethod
     def statements(self, text: str) -> Iterator[ScoreStatement]:

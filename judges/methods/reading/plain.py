@@ -93,10 +93,10 @@ WORDS = {word: value for words in _COUNTED for value, word in enumerate(words.sp
     **{"две": 2, "اثنين": 2, "اثنتان": 2, "ثلاث": 3, "أربع": 4, "خمس": 5, "पाँच": 5, "ست": 6, "छः": 6},
     **{"hundred": 100, "one hundred": 100, "a hundred": 100},
 }
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS, _UNITS = "twenty thirty forty fifty sixty seventy eighty ninety", _COUNTED[0].split()[:9]
 for _ten, _word in enumerate(_TENS.split(), start=2):
     WORDS[_word] = 10 * _ten
-    WORDS |= {f"{_word}-{unit}": 10 * _ten + WORDS[unit] for unit in _COUNTED[0].split()[:9]}
+    WORDS |= {f"{_word}-{unit}": 10 * _ten + WORDS[unit] for unit in _UNITS}
 del WORDS["_"]
 HAN = dict(zip("零一二三四五六七八九十", range(11), strict=True)) | {"〇": 0, "两": 2}
 FRACTIONS = "½¼¾"
@@ -104,14 +104,15 @@ FRACTIONS = "½¼¾"
 # Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
 LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
 """A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
-_BEFORE = rf"(?<!{LETTER})(?<![$€£])"
+_MONEY = "[$€£]"
+_BEFORE = rf"(?<!{LETTER})(?<!{_MONEY})"
 _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
 
 
 def _alternatives(words: Iterable[str]) -> str:
     """Return alternatives for words, the longest first, grouped by their first letters.
 
-    At a word of a reply, few of 20 letters are tried further, rather than each of 130 words.
+    At a word of a reply, few of 20 letters are tried further, rather than each of 60 words.
     """
     rests: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
@@ -119,12 +120,17 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(f"{first}(?:{'|'.join(group)})" for first, group in rests.items())
 
 
-_WORDS = _alternatives(WORDS)
-_NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"
-_HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|颗星|顆星|つ星|星|分|点|點))"
+_SIMPLE_WORDS = _alternatives(word for word in WORDS if not word.startswith(tuple(_TENS.split())))
+_WORDS = rf"(?:{_TENS.replace(' ', '|')})(?:[-\x20](?:{'|'.join(_UNITS)}))?|{_SIMPLE_WORDS}"
+_UNITS_IN_HAN, _HAN_DIGIT = "[年月日人个個件本回番章节]", f"[{''.join(HAN)}]"
+_NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?{_UNITS_IN_HAN})"
+_HAN = rf"{_HAN_DIGIT}(?=\s?(?:\Z|[.,;:!?)\"'\n]|颗星|顆星|つ星|星|分|点|點))"
 DIGITS = rf"{_BEFORE}{_DIGITS}{_NOT_PART_OF_MORE}"
-NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(HAN)}]){_HAN})"
+NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<!{_HAN_DIGIT}){_HAN})"
 """A number that stands by itself: no part of a word, a date or a sum of money."""
+NOTHING = "(?!)"
+IN_ASCII = {LETTER: r"\w", _MONEY: r"\$", _UNITS_IN_HAN: NOTHING, _HAN_DIGIT: NOTHING}
+"""What of these patterns is left to match in an ASCII text."""
 
 
 def number(written: str) -> float | None:

@@ -5,10 +5,11 @@ long to parse. `value` is the answer; if the group `final` matches, the form mar
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
+from functools import cached_property
 
-from judges.methods.reading.plain import DIGITS, LETTER, NUMBER
+from judges.methods.reading.plain import DIGITS, IN_ASCII, LETTER, NUMBER
 
 
 class Rank(IntEnum):
@@ -197,8 +198,43 @@ SCORES = [(Rank[name], form) for name, form in _entries(_SCORES)]
 CHOICES = [(Rank[name], form) for name, form in _entries(_CHOICES)]
 
 
-def compile_form(form: str, own: Mapping[str, str]) -> re.Pattern[str]:
+class Form:
+    """A form, compiled when a text needs it: once for ASCII texts, and once for all others.
+
+    Characters of other scripts are most of what takes time to compile, and match nothing in an ASCII text.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self._for(text).finditer(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return self._for(text).match(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        return self._for(text).fullmatch(text)
+
+    def _for(self, text: str) -> re.Pattern[str]:
+        return self._of_ascii if text.isascii() else self._of_all
+
+    @cached_property
+    def _of_all(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, FLAGS)
+
+    @cached_property
+    def _of_ascii(self) -> re.Pattern[str]:
+        pattern = self._pattern
+        for characters, ascii_ones in IN_ASCII.items():
+            pattern = pattern.replace(characters, ascii_ones)
+        return re.compile(pattern, FLAGS)
+
+
+FLAGS = re.IGNORECASE | re.MULTILINE
+
+
+def compile_form(form: str, own: Mapping[str, str]) -> Form:
     """Return a form with all pieces; own: the pieces of a dimension or of options."""
     # Shared pieces contain pieces of a dimension, so these are filled in last.
-    filled = fill(fill(form, PIECES), own)
-    return re.compile(filled, re.IGNORECASE | re.MULTILINE)
+    return Form(fill(fill(form, PIECES), own))
