@@ -14,7 +14,7 @@ ONCE = (
     *("core/test_navigation.py", "core/test_page_names.py", "core/test_response_headers.py"),
     *("judges/endpoints/test_client.py", "judges/endpoints/test_evaluation_steps.py"),
     "judges/endpoints/test_prices.py",
-    "judges/additions/test_route.py",
+    *("additions/test_making.py", "judges/additions/test_route.py", "judges/core/test_received_bytes.py"),
     *(
         "judges/endpoints/test_keys.py",
         "judges/endpoints/test_keys_ask_for_the_password.py",
@@ -41,7 +41,7 @@ ONCE = (
     *("people/test_invitations.py", "people/test_outside_raters.py"),
     *("people/test_notices.py", "people/test_people.py", "people/test_preferences.py"),
     *("people/test_second_factor.py", "people/test_sessions.py", "people/test_single_sign_on.py"),
-    *("published/test_releases.py", "quality/test_raters.py"),
+    *("published/test_releases.py", "quality/test_practice.py", "quality/test_raters.py"),
     *("rating/test_first_visit.py", "rating/test_independence.py", "rating/test_my_work.py"),
     *("results/test_compared_systems.py", "results/test_named_categories.py"),
     *("results/test_other_questions.py", "results/test_study_designs.py"),

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parents[2]
+# Pages and lists for each role. The table of access opens all of them on PostgreSQL.
+SOME = r"benchmark/$|/(disagreements|disputes|disputes/1|work|history|people)/$"
 
 
 @pytest.mark.postgresql
 def test_the_benchmark_opens_pages_and_lists_as_everybody(migrated_database):
     command = [sys.executable, str(HERE / "benchmarks" / "pages.py"), "--ratings", "420", "--aim", "60"]
+    command += ["--only", SOME]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     opened = set(re.findall(r"^ +(?:[\d,]+ +){5} (.+)$", done.stdout, flags=re.M))
