@@ -176,11 +176,10 @@ USUAL_TEST = {
 
 def usual_calibration(project: Project, judges: list[Judge]) -> dict[str, Any]:
     """Return the initial values of a new calibration: the usual pair of judges, every dimension."""
-    number = Calibration.objects.filter(project=project).count() + 1
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     kinds = Calibration.Confidence
     return {
-        "name": f"Calibration {number}",
+        "name": unused_name(Calibration, project),
         "judge": (rts or judges)[0].pk,
         "other": mcq[0].pk if mcq else None,
         "confidence": kinds.CLOSENESS if mcq else kinds.STEADINESS,
@@ -311,13 +310,15 @@ def policy_form(
 def usual_values(project: Project) -> dict[str, Any]:
     """Return the initial values of a new policy. One query."""
     usual = {each.name: each.default for each in POLICY_SETTINGS}
-    return {**usual, "name": unused_name(project), "raters": project.raters_per_item}
+    return {**usual, "name": unused_name(RoutingPolicy, project), "raters": project.raters_per_item}
 
 
-def unused_name(project: Project) -> str:
-    names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
+def unused_name(of: type[Calibration | RoutingPolicy], project: Project) -> str:
+    """Return "Calibration 2" or "Policy 2", with the next number that is free. One query."""
+    word = "Policy" if of is RoutingPolicy else "Calibration"
+    names = set(of._default_manager.filter(project=project).values_list("name", flat=True))
     # People may have chosen a number as a name.
     number = len(names) + 1
-    while f"Policy {number}" in names:
+    while f"{word} {number}" in names:
         number += 1
-    return f"Policy {number}"
+    return f"{word} {number}"

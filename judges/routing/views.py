@@ -137,7 +137,7 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
         elif step == "withdraw":
             withdraw_calibration(calibration=calibration, by=by)
         elif step == "route":
-            name = unused_name(project)
+            name = unused_name(RoutingPolicy, project)
             spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
             return redirect("routing_policy", slug, make_policy(project=project, spec=spec, by=by).pk)
         else:

@@ -68,7 +68,6 @@ class RestoreFailedError(DomainError):
     code = "restore_failed"
 
 
-@transaction.atomic
 def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
     """Create the project of an export, with its tables; docs/reference/export.md has the details.
 

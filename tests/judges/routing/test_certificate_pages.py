@@ -76,6 +76,12 @@ def test_calibration_is_planned_sampled_rated_and_computed_on_pages(client, cast
     assert "60 % stay" in text_of(client.get(address(cast, "certificates/")))
 
 
+def test_usual_name_is_free_although_people_chose_a_number(client, cast):
+    calibration = certified(cast, name="Calibration 2")
+    assert calibration.name == "Calibration 2"
+    assert client.get(address(cast, NEW)).context["form"]["name"].value() == "Calibration 3"
+
+
 def test_tables_download_with_their_values(client, cast):
     calibration = certified(cast)
     page = client.get(page_of(calibration)).content.decode()
