@@ -54,7 +54,7 @@ TO_EDGE = """(element) => {
     window.scrollBy({ top: top + height * 2 / 3 - innerHeight, behavior: "instant" });
 }"""
 
-# Answers are sent two seconds after the last one. test_rating.py waits for that; no test here is about it.
+# The page sends answers two seconds after the last one. Only test_rating.py tests this pause.
 SEND = "() => { Unsent.flush(); }"
 
 
@@ -162,7 +162,7 @@ def stored() -> dict[str, float | None]:
 
 
 def wait_for_stored(page: Page, expected: dict[str, float | None]) -> None:
-    """Send what the page gathers, and wait until the database holds exactly these values."""
+    """Send all answers of the page now, and wait until the database has exactly these values."""
     page.evaluate(SEND)
     give_up = time.monotonic() + PATIENCE / 1000
     while stored() != expected and time.monotonic() < give_up:

@@ -110,9 +110,9 @@ _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
 
 
 def _alternatives(words: Iterable[str]) -> str:
-    """Return alternatives for words, the longest first, grouped by their first letters.
+    """Return alternatives for words, the longest first, grouped by first letter.
 
-    At a word of a reply, few of 20 letters are tried further, rather than each of 60 words.
+    At each position the engine tries 20 letters instead of 60 words.
     """
     rests: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
@@ -130,7 +130,7 @@ NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<!{_HAN_DIGI
 """A number that stands by itself: no part of a word, a date or a sum of money."""
 NOTHING = "(?!)"
 IN_ASCII = {LETTER: r"\w", _MONEY: r"\$", _UNITS_IN_HAN: NOTHING, _HAN_DIGIT: NOTHING}
-"""What of these patterns is left to match in an ASCII text."""
+"""Shorter patterns that match the same in an ASCII text."""
 
 
 def number(written: str) -> float | None:

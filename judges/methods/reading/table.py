@@ -199,9 +199,9 @@ CHOICES = [(Rank[name], form) for name, form in _entries(_CHOICES)]
 
 
 class Form:
-    """A form, compiled when a text needs it: once for ASCII texts, and once for all others.
+    """A form with two patterns, each compiled at its first use: for ASCII texts and for all texts.
 
-    Characters of other scripts are most of what takes time to compile, and match nothing in an ASCII text.
+    Characters of other scripts make a pattern slow to compile, and match nothing in an ASCII text.
     """
 
     def __init__(self, pattern: str) -> None:
