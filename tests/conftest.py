@@ -50,7 +50,7 @@ gc.disable()
 # Servers inside tests write head and body of an answer one after the other: without this, the kernel keeps
 # the body for 40 ms, until the head is acknowledged.
 socketserver.StreamRequestHandler.disable_nagle_algorithm = True
-# A worker opens dozens of connections at once. The default queue has five; others try again a second later.
+# A worker opens dozens of connections at once. The default backlog is five, and others wait for a second.
 socketserver.TCPServer.request_queue_size = 128
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their

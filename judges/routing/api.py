@@ -34,8 +34,8 @@ from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
     RoutingForm,
-    unused_name,
     usual_calibration,
+    usual_policy_name,
     usual_values,
 )
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
@@ -482,7 +482,7 @@ class PolicyOfCalibration(ApiView):
         """Create a policy that follows the certificates; no unit is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
         calibration = calibration_in(project, pk)
-        usual = {"name": unused_name(RoutingPolicy, project), "raters": calibration.raters}
+        usual = {"name": usual_policy_name(project), "raters": calibration.raters}
         sent = self.check(CertifiedPolicyInput)
         form = valid(CertifiedRoutingForm({**usual, **sent}, calibration=calibration))
         return _detail(make_policy(project=project, spec=form.spec(), by=request_user(request)), status=201)

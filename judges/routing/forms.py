@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -179,7 +180,7 @@ def usual_calibration(project: Project, judges: list[Judge]) -> dict[str, Any]:
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     kinds = Calibration.Confidence
     return {
-        "name": unused_name(Calibration, project),
+        "name": unused_name(Calibration.objects.filter(project=project), "Calibration"),
         "judge": (rts or judges)[0].pk,
         "other": mcq[0].pk if mcq else None,
         "confidence": kinds.CLOSENESS if mcq else kinds.STEADINESS,
@@ -310,13 +311,17 @@ def policy_form(
 def usual_values(project: Project) -> dict[str, Any]:
     """Return the initial values of a new policy. One query."""
     usual = {each.name: each.default for each in POLICY_SETTINGS}
-    return {**usual, "name": unused_name(RoutingPolicy, project), "raters": project.raters_per_item}
+    return {**usual, "name": usual_policy_name(project), "raters": project.raters_per_item}
 
 
-def unused_name(of: type[Calibration | RoutingPolicy], project: Project) -> str:
-    """Return "Calibration 2" or "Policy 2", with the next number that is free. One query."""
-    word = "Policy" if of is RoutingPolicy else "Calibration"
-    names = set(of._default_manager.filter(project=project).values_list("name", flat=True))
+def usual_policy_name(project: Project) -> str:
+    """Return "Policy 2", with the next free number. One query."""
+    return unused_name(RoutingPolicy.objects.filter(project=project), "Policy")
+
+
+def unused_name(rows: QuerySet[Any], word: str) -> str:
+    """Return an unused name with a number, such as "Calibration 2". One query."""
+    names = set(rows.values_list("name", flat=True))
     # People may have chosen a number as a name.
     number = len(names) + 1
     while f"{word} {number}" in names:

@@ -39,8 +39,8 @@ from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
     policy_form,
-    unused_name,
     usual_calibration,
+    usual_policy_name,
 )
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import (
@@ -137,7 +137,7 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
         elif step == "withdraw":
             withdraw_calibration(calibration=calibration, by=by)
         elif step == "route":
-            name = unused_name(RoutingPolicy, project)
+            name = usual_policy_name(project)
             spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
             return redirect("routing_policy", slug, make_policy(project=project, spec=spec, by=by).pk)
         else:

@@ -211,7 +211,7 @@ def settle(page: Page) -> None:
         read_news(page)
         page.keyboard.press("Escape")
         page.keyboard.press("4")
-        page.wait_for_url(partial(ne, shown))  # also waits until the page handles keys
+        page.wait_for_url(partial(ne, shown))  # also waits until the page is loaded and handles keys
     assert settled.count() == ITEMS * DIMENSIONS
 
 

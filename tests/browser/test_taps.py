@@ -54,7 +54,7 @@ TO_EDGE = """(element) => {
     window.scrollBy({ top: top + height * 2 / 3 - innerHeight, behavior: "instant" });
 }"""
 
-# The page sends answers two seconds after the last one. Only test_rating.py tests this pause.
+# The page sends answers two seconds after the last one. test_keys.py and test_rating.py test this pause.
 SEND = "() => { Unsent.flush(); }"
 
 

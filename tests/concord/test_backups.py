@@ -175,7 +175,6 @@ def expect_secrets_of_the_first_host(
     assert settings.SECRET_KEY not in restored.stdout + restored.stderr
 
 
-@pytest.mark.once  # the first test restores on both databases
 def test_comparisons_parts_and_answers_of_every_kind_are_restored_without_a_fingerprint(
     transactional_db: None,
     monkeypatch: pytest.MonkeyPatch,

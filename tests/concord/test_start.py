@@ -57,9 +57,9 @@ def data(
     django_db_modify_db_settings: None,
     django_db_blocker: Any,
 ) -> Path:
-    """Give a copy of one installation to all tests, also of those beside: only its first start takes long.
+    """Return a private copy of an installation that was started once, with a migrated database.
 
-    Its database was migrated before. tests/browser/test_package.py starts from nothing.
+    tests/browser/test_package.py starts without data.
     """
 
     def start_once(folder: Path) -> None:
@@ -68,7 +68,7 @@ def data(
             copy_migrated_file(databases, folder / "concord.sqlite3")
         start(folder).stop(signal.SIGINT)
 
-    first = make_once(tmp_path_factory, "first-installation", start_once)
+    first = make_once(pytestconfig, tmp_path_factory, "first-installation", start_once)
     return shutil.copytree(first, tmp_path_factory.mktemp("installation"), dirs_exist_ok=True)
 
 

@@ -17,7 +17,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build as `make docs` does; a warning, such as of a link that leads nowhere, fails the build."""
 
     def build(folder: Path) -> None:
@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         built = subprocess.run([*command, "docs", str(folder)], cwd=ROOT, capture_output=True, text=True)
         assert built.returncode == 0, built.stderr
 
-    return make_once(tmp_path_factory, "site", build)
+    return make_once(pytestconfig, tmp_path_factory, "site", build)
 
 
 def test_site_can_be_searched_offline(site: Path) -> None:

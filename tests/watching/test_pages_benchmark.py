@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parents[2]
-# Pages and lists for each role. The table of access opens all of them on PostgreSQL.
+# A sample for each role. test_access_table.py opens every page on PostgreSQL.
 SOME = r"benchmark/$|/(disagreements|disputes|disputes/1|work|history|people)/$"
 
 
@@ -22,6 +22,7 @@ def test_the_benchmark_opens_pages_and_lists_as_everybody(migrated_database):
     opened = set(re.findall(r"^ +(?:[\d,]+ +){5} (.+)$", done.stdout, flags=re.M))
     for page in (
         "admin: /projects/benchmark/",
+        "admin: /projects/benchmark/people/",
         "admin: /projects/benchmark/results/disagreements/",
         "researcher: /projects/benchmark/disputes/",
         "annotator: /projects/benchmark/disputes/1/",

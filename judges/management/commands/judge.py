@@ -32,8 +32,7 @@ from judges.runs.queries.runs import RunProgress, batches_of, run_progress
 from judges.runs.queries.samples import MOST_DOCUMENTS, Pair, all_pairs, neighbouring_pairs
 from judges.templatetags.judging import amount, batch_state, duration, money, pace
 
-SHOW_EVERY = 0.2  # seconds; a short run does not wait longer for its end to be noticed
-ASK_AGAIN_AFTER = 1.0  # seconds
+LOOK_EVERY, FIRST_LOOK_AFTER = 1.0, 0.2  # seconds
 SLICE = 60.0
 BAR = 30
 # Shells use 128 + 2 for a process that SIGINT ended.
@@ -132,16 +131,18 @@ class Command(ConcordCommand):
 
     def _follow(self, run: Run, options: dict[str, Any]) -> bool:
         """Show the run's progress until it ends; Ctrl-C pauses it, and calls in flight are finished."""
-        paused = False
+        paused, began = False, time.monotonic()
         # Python handles signals in the main thread alone, so the calls run in another one. The end of this
         # block ends after the calls in flight.
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
             while not self._has_ended(run, work, options):
+                # A short run is looked at more often, so that the command ends soon after it.
+                pause = min(LOOK_EVERY, max(FIRST_LOOK_AFTER, (time.monotonic() - began) / 20))
                 # The event stays set after Ctrl-C, so waiting for it would return at once.
                 if paused:
-                    time.sleep(SHOW_EVERY)
-                elif interrupted.wait(SHOW_EVERY):
+                    time.sleep(pause)
+                elif interrupted.wait(pause):
                     pause_run(run=run)
                     paused = True
         return paused
@@ -330,7 +331,7 @@ def _work(run: int) -> None:
     try:
         collect(run=run, seconds=SLICE)
         while needs_work(run):
-            time.sleep(ASK_AGAIN_AFTER)  # other workers, or a provider, may hold the remaining judgments
+            time.sleep(LOOK_EVERY)  # other workers, or a provider, may hold the remaining judgments
             collect(run=run, seconds=SLICE)
     finally:
         # Django closes the connections of a thread only after a request.

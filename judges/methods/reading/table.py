@@ -198,40 +198,40 @@ SCORES = [(Rank[name], form) for name, form in _entries(_SCORES)]
 CHOICES = [(Rank[name], form) for name, form in _entries(_CHOICES)]
 
 
-class Form:
-    """A form with two patterns, each compiled at its first use: for ASCII texts and for all texts.
+FLAGS = re.IGNORECASE | re.MULTILINE
 
-    Characters of other scripts make a pattern slow to compile, and match nothing in an ASCII text.
+
+class Form:
+    """A form of replies, compiled at its first use: one pattern for ASCII texts, one for all others.
+
+    Classes of other characters compile slowly, and match nothing in an ASCII text.
     """
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
+        self._written = pattern
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self._for(text).finditer(text)
+        return self._pattern_for(text).finditer(text)
 
     def match(self, text: str) -> re.Match[str] | None:
-        return self._for(text).match(text)
+        return self._pattern_for(text).match(text)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
-        return self._for(text).fullmatch(text)
+        return self._pattern_for(text).fullmatch(text)
 
-    def _for(self, text: str) -> re.Pattern[str]:
-        return self._of_ascii if text.isascii() else self._of_all
-
-    @cached_property
-    def _of_all(self) -> re.Pattern[str]:
-        return re.compile(self._pattern, FLAGS)
+    def _pattern_for(self, text: str) -> re.Pattern[str]:
+        return self.ascii_pattern if text.isascii() else self.full_pattern
 
     @cached_property
-    def _of_ascii(self) -> re.Pattern[str]:
-        pattern = self._pattern
-        for characters, ascii_ones in IN_ASCII.items():
-            pattern = pattern.replace(characters, ascii_ones)
-        return re.compile(pattern, FLAGS)
+    def full_pattern(self) -> re.Pattern[str]:
+        return re.compile(self._written, FLAGS)
 
-
-FLAGS = re.IGNORECASE | re.MULTILINE
+    @cached_property
+    def ascii_pattern(self) -> re.Pattern[str]:
+        written = self._written
+        for pattern, shorter in IN_ASCII.items():
+            written = written.replace(pattern, shorter)
+        return re.compile(written, FLAGS)
 
 
 def compile_form(form: str, own: Mapping[str, str]) -> Form:

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading
+from judges.methods.reading.plain import IN_ASCII
 from judges.methods.reading.reader import read_answers, read_yes_or_no
+from judges.methods.reading.table import CHOICES, SCORES, Form, compile_form
 from tests.judges.methods.dimensions import BINARY, FIVE, HUNDRED, LABELLED, TEN, TOPICS, dimension
 
 SCALES = st.sampled_from([FIVE, LABELLED, TEN, HUNDRED, BINARY, TOPICS, dimension(minimum=-2, maximum=2)])
@@ -148,6 +151,31 @@ def test_any_reply_has_a_value_on_the_scale_or_a_reason(method, scale, reply):
     assert is_fine(method.read_structured(reply, scale), method, scale)
     position = method.answer_position(reply, scale)
     assert position is None or 0 <= position < len(reply)
+
+
+def read_by_full_patterns(method: Method, reply: str, scale: FrozenDimension) -> tuple[Reading, int | None]:
+    with patch.object(Form, "_pattern_for", lambda self, text: self.full_pattern):  # noqa: ARG005
+        return method.read(reply, scale), method.answer_position(reply, scale)
+
+
+@settings(max_examples=600, deadline=None)
+@given(method=SCORERS, scale=SCALES, reply=st.text(st.characters(codec="ascii")) | NEARLY)
+@example(
+    method=METHODS["rts"], scale=HUNDRED, reply="I give it seventy-five of one hundred, not $70 or twenty."
+)
+@example(method=METHODS["mcq"], scale=LABELLED, reply="(C) Partly ordered. It is not B; 3rd choice.")
+def test_patterns_of_ascii_replies_read_the_same_as_full_patterns(method, scale, reply):
+    reply = reply.encode("ascii", "ignore").decode()
+    if not method.refuses(scale):
+        found = method.read(reply, scale), method.answer_position(reply, scale)
+        assert found == read_by_full_patterns(method, reply, scale)
+
+
+def test_patterns_of_ascii_replies_have_no_class_that_compiles_slowly():
+    forms = [compile_form(form, {}) for _, form in (*SCORES, *CHOICES)]
+    for slow in IN_ASCII:
+        assert any(slow in form.full_pattern.pattern for form in forms)
+        assert not [form for form in forms if slow in form.ascii_pattern.pattern]
 
 
 JSON = st.recursive(

@@ -76,7 +76,7 @@ def test_calibration_is_planned_sampled_rated_and_computed_on_pages(client, cast
     assert "60 % stay" in text_of(client.get(address(cast, "certificates/")))
 
 
-def test_usual_name_is_free_although_people_chose_a_number(client, cast):
+def test_proposed_name_skips_a_name_in_use(client, cast):
     calibration = certified(cast, name="Calibration 2")
     assert calibration.name == "Calibration 2"
     assert client.get(address(cast, NEW)).context["form"]["name"].value() == "Calibration 3"

@@ -27,8 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch):
-    for pause in ("SHOW_EVERY", "ASK_AGAIN_AFTER"):
-        monkeypatch.setattr(command, pause, 0.02)
+    monkeypatch.setattr(command, "LOOK_EVERY", 0.02)
 
 
 @contextmanager
