@@ -160,9 +160,9 @@ def read_by_full_patterns(method: Method, reply: str, scale: FrozenDimension) ->
 
 @settings(max_examples=600, deadline=None)
 @given(method=SCORERS, scale=SCALES, reply=st.text(st.characters(codec="ascii")) | NEARLY)
-@example(
-    method=METHODS["rts"], scale=HUNDRED, reply="I give it seventy-five of one hundred, not $70 or twenty."
-)
+@example(method=METHODS["rts"], scale=FIVE, reply="I paid $4 out of 5.")
+@example(method=METHODS["rts"], scale=FIVE, reply="It is version v4 out of 5.")
+@example(method=METHODS["rts"], scale=HUNDRED, reply="I give seventy-five of one hundred.")
 @example(method=METHODS["mcq"], scale=LABELLED, reply="(C) Partly ordered. It is not B; 3rd choice.")
 def test_patterns_of_ascii_replies_read_the_same_as_full_patterns(method, scale, reply):
     reply = reply.encode("ascii", "ignore").decode()
