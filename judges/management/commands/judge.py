@@ -137,7 +137,7 @@ class Command(ConcordCommand):
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
             while not self._has_ended(run, work, options):
-                # A short run is looked at more often, so that the command ends soon after it.
+                # Frequent looks at a new run let the command end soon after a short one.
                 pause = min(LOOK_EVERY, max(FIRST_LOOK_AFTER, (time.monotonic() - began) / 20))
                 # The event stays set after Ctrl-C, so waiting for it would return at once.
                 if paused:

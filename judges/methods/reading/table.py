@@ -204,7 +204,7 @@ FLAGS = re.IGNORECASE | re.MULTILINE
 class Form:
     """A form of replies, compiled at its first use: one pattern for ASCII texts, one for all others.
 
-    Classes of other characters compile slowly, and match nothing in an ASCII text.
+    Character classes of other scripts compile slowly. The pattern for ASCII texts does not need them.
     """
 
     def __init__(self, pattern: str) -> None:
