@@ -50,7 +50,7 @@ gc.disable()
 # Servers inside tests write head and body of an answer one after the other: without this, the kernel keeps
 # the body for 40 ms, until the head is acknowledged.
 socketserver.StreamRequestHandler.disable_nagle_algorithm = True
-# A worker opens dozens of connections at once. The default backlog is five, and others wait for a second.
+# A worker opens dozens of connections at once. The default queue takes five, and others retry after a second.
 socketserver.TCPServer.request_queue_size = 128
 
 # Before Django reads its settings: whatever the developer's shell says, tests see the defaults, and their
@@ -280,11 +280,10 @@ def django_db_setup(
     django_test_environment: None,
     django_db_blocker: Any,
     django_db_modify_db_settings: None,
-    pytestconfig: pytest.Config,
 ) -> Iterator[None]:
     """Copy the migrated database: migrating it takes each process seven seconds."""
     with django_db_blocker.unblock():
-        name = copy_migrated_database(pytestconfig.rootpath / ".pytest_cache" / "databases")
+        name = copy_migrated_database()
     ModuleScene.has_database = True
     yield
     with django_db_blocker.unblock():
@@ -295,7 +294,6 @@ def django_db_setup(
 
 @pytest.fixture
 def migrated_file(
-    pytestconfig: pytest.Config,
     tmp_path: Path,
     django_db_modify_db_settings: None,
     django_db_blocker: Any,
@@ -303,20 +301,19 @@ def migrated_file(
     """Copy the migrated database for processes that would migrate for seven seconds; none on PostgreSQL."""
     copy = tmp_path / "migrated.sqlite3"
     with django_db_blocker.unblock():
-        copy_migrated_file(pytestconfig.rootpath / ".pytest_cache" / "databases", copy)
+        copy_migrated_file(copy)
     return copy
 
 
 @pytest.fixture
 def migrated_database(
-    pytestconfig: pytest.Config,
     monkeypatch: pytest.MonkeyPatch,
     django_db_setup: None,
     django_db_blocker: Any,
 ) -> None:
     """Let benchmarks on PostgreSQL begin with a copy of the migrated database."""
     with django_db_blocker.unblock():
-        template = migrated_template(pytestconfig.rootpath / ".pytest_cache" / "databases")
+        template = migrated_template()
     monkeypatch.setenv("MIGRATED_DATABASE", template)
 
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 from django.db import connection
 
 ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / ".pytest_cache" / "databases"  # of migrated databases, for all runs of this checkout
 # What decides the schema and the rows that migrations write. Content types are made of the models.
 SCHEMA = (
     *("annotate/core/migrating.py", "annotate/core/models/*.py", "annotate/migrations/*.py"),
@@ -22,17 +23,17 @@ SCHEMA = (
 PREFIX = "concord_template_"
 
 
-def copy_migrated_database(folder: Path) -> str:
+def copy_migrated_database() -> str:
     """Point the connection at a fresh copy of the migrated database; return the name that it had.
 
-    The first process that needs a schema migrates it and keeps it in this folder, or on PostgreSQL's server;
+    The first process that needs a schema migrates it and keeps it in `FOLDER`, or on PostgreSQL's server;
     others wait for it.
     """
     name = str(connection.settings_dict["NAME"])
     copy = str(connection.settings_dict["TEST"]["NAME"])
-    with _locked(folder):
+    with _locked():
         if connection.vendor == "sqlite":
-            copyfile(_sqlite_template(folder), copy)
+            copyfile(_sqlite_template(), copy)
         else:
             template = _postgresql_template()
             with _maintenance_cursor() as cursor:
@@ -41,37 +42,37 @@ def copy_migrated_database(folder: Path) -> str:
     return name
 
 
-def copy_migrated_file(folder: Path, copy: Path) -> None:
+def copy_migrated_file(copy: Path) -> None:
     """Copy the migrated database for another installation on SQLite, if these tests are played on SQLite."""
     if connection.vendor == "sqlite":
-        with _locked(folder):
-            copyfile(_sqlite_template(folder), copy)
+        with _locked():
+            copyfile(_sqlite_template(), copy)
 
 
-def migrated_template(folder: Path) -> str:
+def migrated_template() -> str:
     """Return the name of the migrated database on PostgreSQL's server."""
-    with _locked(folder):
+    with _locked():
         return _postgresql_template()
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+def _locked() -> Iterator[None]:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _sqlite_template(folder: Path) -> Path:
-    template = folder / f"{_digest_schema()}.sqlite3"
+def _sqlite_template() -> Path:
+    template = FOLDER / f"{_digest_schema()}.sqlite3"
     if not template.exists():
         made = Path(connection.settings_dict["TEST"]["NAME"]).with_name("template.sqlite3")
         _migrate(str(made))
-        for old in folder.glob("*.sqlite3"):
+        for old in FOLDER.glob("*.sqlite3"):
             old.unlink()
         # Whole or not at all, also if this process is killed meanwhile.
-        copyfile(made, folder / "new")
-        (folder / "new").rename(template)
+        copyfile(made, FOLDER / "new")
+        (FOLDER / "new").rename(template)
     return template
 
 

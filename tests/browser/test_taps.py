@@ -164,10 +164,7 @@ def stored() -> dict[str, float | None]:
 def wait_for_stored(page: Page, expected: dict[str, float | None]) -> None:
     """Send all answers of the page now, and wait until the database has exactly these values."""
     page.evaluate(SEND)
-    give_up = time.monotonic() + PATIENCE / 1000
-    while stored() != expected and time.monotonic() < give_up:
-        page.wait_for_timeout(20)
-    assert stored() == expected
+    expect_stored(page, stored, expected)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

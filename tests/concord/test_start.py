@@ -64,8 +64,7 @@ def data(
 
     def start_once(folder: Path) -> None:
         with django_db_blocker.unblock():
-            databases = pytestconfig.rootpath / ".pytest_cache" / "databases"
-            copy_migrated_file(databases, folder / "concord.sqlite3")
+            copy_migrated_file(folder / "concord.sqlite3")
         start(folder).stop(signal.SIGINT)
 
     first = make_once(pytestconfig, tmp_path_factory, "first-installation", start_once)

@@ -278,6 +278,16 @@ def test_odd_replies_spoil_nothing(replay, response, attempts, status):
 # What fails as a whole
 
 
+def with_one_reply(relay, judgment, *, status):
+    """Let the server give a batch of this status with the reply "Score: 3" to a judgment."""
+    line = f'{{"custom_id": "{judgment.pk}", "response": {{"status_code": 200, "body": ' + (
+        '{"choices": [{"message": {"content": "Score: 3"}}], '
+        '"usage": {"prompt_tokens": 100, "completion_tokens": 50}}}}'
+    )
+    with_batch(relay, status=status, output_file_id="file-1")
+    relay.answers["GET /files/ID/content"] = (200, f"{line}\n".encode())
+
+
 def with_batch(relay, **fields):
     """Let the provider say that of the batch which it was given last."""
     batch = {**relay.batches[-1], **fields}
@@ -487,12 +497,7 @@ def test_cancellation_cancels_the_batch_and_keeps_its_answers(replay):
         looked_after(run)
         assert relay.count("POST /batches/ID/cancel") == 1
         answered = run.judgments.order_by("pk")[0]
-        line = f'{{"custom_id": "{answered.pk}", "response": {{"status_code": 200, "body": ' + (
-            '{"choices": [{"message": {"content": "Score: 3"}}], '
-            '"usage": {"prompt_tokens": 100, "completion_tokens": 50}}}}'
-        )
-        with_batch(relay, status="cancelled", output_file_id="file-1")
-        relay.answers["GET /files/ID/content"] = (200, f"{line}\n".encode())
+        with_one_reply(relay, answered, status="cancelled")
         looked_after(run)
     assert run.status == "cancelled"
     assert statuses(run) == {"done": 1}
@@ -509,12 +514,7 @@ def test_cost_of_a_reply_before_a_failure_counts(replay):
         # As after a reply, a failure and "try again": the row has tokens, and neither reason nor reply.
         row = run.judgments.filter(pk=answered.pk)
         row.update(input_tokens=7, output_tokens=1, cost=Decimal("0.0001"))
-        line = f'{{"custom_id": "{answered.pk}", "response": {{"status_code": 200, "body": ' + (
-            '{"choices": [{"message": {"content": "Score: 3"}}], '
-            '"usage": {"prompt_tokens": 100, "completion_tokens": 50}}}}'
-        )
-        with_batch(relay, status="completed", output_file_id="file-1")
-        relay.answers["GET /files/ID/content"] = (200, f"{line}\n".encode())
+        with_one_reply(relay, answered, status="completed")
         looked_after(run)
     assert row.values_list("input_tokens", "output_tokens", "cost").get() == (107, 51, Decimal("0.0004"))
     assert run.spent == Decimal("0.0003")
