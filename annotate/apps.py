@@ -45,7 +45,7 @@ class AnnotateConfig(AppConfig):
         from annotate.setup.queries import setup_on_page
         from annotate.versions.commands import VERSION_JOB
         from annotate.watching.commands import Heartbeat
-        from annotate.watching.queries.overview import work_waits
+        from annotate.watching.queries.overview import memberships_on_page
         from annotate.webhooks.commands import DELIVERY_JOB
 
         current_app.steps["worker"].update(
@@ -61,7 +61,7 @@ class AnnotateConfig(AppConfig):
             )
         )
         translate_with(gettext, ngettext)
-        FRAME.work_waits, FRAME.setup = work_waits, setup_on_page
+        FRAME.memberships, FRAME.setup = memberships_on_page, setup_on_page
         extend(
             Extension(
                 app="annotate",

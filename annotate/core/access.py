@@ -50,6 +50,7 @@ DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 _OPEN_ROUND_ONE = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
+NOBODY = 0  # An anonymous user's key in a prepared query, which takes no None.
 DIGEST = "annotate.digest"  # The salt of the digests' tokens.
 
 
@@ -79,7 +80,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
     # A person can hold several roles in a project. The caller's order decides which membership the page uses.
     ranked = list(roles or Role)
-    memberships = memberships_of(user).select_related("project").filter(project__slug=slug, role__in=ranked)
+    memberships = [each for each in _IN_PROJECT.all(user.pk or NOBODY, slug) if each.role in ranked]
     found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
@@ -91,6 +92,14 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
         elif lacks_second_factor(user):
             return others[0]
     return found[0]
+
+
+_IN_PROJECT = Prepared(
+    lambda user, slug: Membership.objects.select_related("project").filter(
+        user=user, active=True, project__slug=slug
+    ),
+    *(NUMBERS[0], WORD),
+)
 
 
 def lacks_second_factor(user: SomeUser) -> bool:

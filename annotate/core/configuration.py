@@ -4,17 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Prefetch, Q, Sum
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import Addition, DataImport, Export, Membership, Project, Role, Round
+from annotate.fastpath.queries import NUMBERS, Prepared
 
 # True while this context itself writes in steps: its own reservation must not reject its own steps.
 _HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
+NO_IMPORT = 0  # no key of a row
 
 
 class ProjectHeldError(NotReadyError):
@@ -32,17 +35,25 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
     Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's
     import.
     """
-    # An import in a state without written rows can still be cancelled, so it holds nothing.
-    imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="")
-    if held_by:
-        imports = imports.exclude(pk=held_by.pk)
-    # Between the steps of a long write the row is not locked: these columns show that one runs.
-    rounds = Round.objects.filter(project=OuterRef("pk"), is_unfinished=True)
-    found = Project.objects.select_for_update().annotate(held=Exists(imports) | Exists(rounds))
-    locked = found.get(pk=project.pk)
+    locked: Any = _LOCKED.first(project.pk, held_by.pk if held_by else NO_IMPORT)
+    if locked is None:
+        raise Project.DoesNotExist
     if locked.held and not _HOLDS.get():
         raise ProjectHeldError
-    return locked
+    found: Project = locked
+    return found
+
+
+def _lock_row(project: int, held_by: int) -> QuerySet[Any]:
+    # An import in a state without written rows can still be cancelled, so it holds nothing.
+    imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="").exclude(pk=held_by)
+    # Between the steps of a long write the row is not locked: these columns show that one runs.
+    rounds = Round.objects.filter(project=OuterRef("pk"), is_unfinished=True)
+    locked = Project.objects.select_for_update().annotate(held=Exists(imports) | Exists(rounds))
+    return locked.filter(pk=project)
+
+
+_LOCKED = Prepared(_lock_row, *NUMBERS[:2])
 
 
 @contextmanager

@@ -44,6 +44,7 @@ T = TypeVar("T")
 # A worker can miss three heartbeats before others take its job. A short stall then costs no second attempt.
 BEAT_SECONDS = settings.LEASE_SECONDS / 4
 SILENT_AFTER = timedelta(seconds=settings.LEASE_SECONDS)
+WORKER_SHOULD_TAKE = timedelta(seconds=10)  # after it, a page says that work waits for a worker
 # A pending job has a message in the queue. The sweeper sends another only if that one seems lost.
 MESSAGE_LOST_AFTER = timedelta(seconds=5)
 # Work that raises raises again as a rule, and each attempt may cost money.

@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Value
-from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import register_converter, reverse
+from django.urls import get_script_prefix, register_converter, reverse
 from django.urls.converters import IntConverter, StringConverter
 from django.utils.translation import gettext, gettext_noop
 from django_htmx.middleware import HtmxDetails
 
-from annotate.core.access import memberships_of, rates_independently
+from annotate.core.access import NOBODY, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Project, Role, User
@@ -25,6 +24,7 @@ EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 ADMINS = frozenset({Role.ADMIN})
 ANNOTATORS = frozenset({Role.ANNOTATOR})
+STAND_IN = "a-stand-in"  # the slug in a URL that is kept
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,17 @@ def _allowed_pages(pages: Iterable[Page], roles: frozenset[Role], *, hides: bool
 
 
 def _url(page: Page, slug: str) -> str:
-    return reverse(page.route, args=[slug, *page.args])
+    return _link(page.route, slug, *page.args)
+
+
+def _link(route: str, slug: str, *arguments: str) -> str:
+    return _url_pattern(route, arguments, get_script_prefix()).replace(STAND_IN, slug)
+
+
+@cache
+def _url_pattern(route: str, arguments: tuple[str, ...], _prefix: str) -> str:
+    """Return the URL of a route in the project STAND_IN. A page has dozens, and `reverse` is slow."""
+    return reverse(route, args=[STAND_IN, *arguments])
 
 
 def _map_entries(
@@ -210,10 +220,10 @@ def _map_entries(
 ) -> Iterator[tuple[str, Group | None, Page | None, Page | None]]:
     """Yield each URL of the map with its group, its page, and its tab beside that page."""
     for group in opened:
-        yield from ((reverse(route, args=[slug]), group, None, None) for route in group.also)
+        yield from ((_link(route, slug), group, None, None) for route in group.also)
         for page in group.pages:
             yield _url(page, slug), group, page, None
-            yield from ((reverse(route, args=[slug]), group, page, None) for route in page.also)
+            yield from ((_link(route, slug), group, page, None) for route in page.also)
             yield from ((_url(tab, slug), group, page, tab) for tab in page.beside)
 
 
@@ -317,16 +327,17 @@ class Request(HttpRequest):
 class Frame:
     """The content that features put around every page of a project, registered in `AppConfig.ready`.
 
-    work_waits: an expression over rows with a project: True if it has work that no worker takes. setup: the
-    state of the set-up, on the pages that belong to it; else None.
+    memberships: of a user and a project, by their keys: rows with `role`, `waits` (True if work waits for a
+    worker), and of an addition its `number` and the `slug` and `name` of its benchmark. setup: the state of
+    the set-up, on the pages that belong to it; else None.
     """
 
-    work_waits: Callable[[], Combinable]
+    memberships: Callable[[int, int], list[dict[str, Any]]]
     setup: Callable[[Project, str], object | None]
 
 
 # The core imports no feature. `AppConfig.ready` replaces these defaults.
-FRAME = Frame(work_waits=lambda: Value(value=False), setup=lambda _project, _route: None)
+FRAME = Frame(memberships=lambda _user, _project: [], setup=lambda _project, _route: None)
 
 
 def render_in_project(
@@ -341,12 +352,9 @@ def render_in_project(
 
     One query while no work is pending; one more on the pages of the set-up.
     """
-    # The memberships bring these columns along, so the frame of a page needs no further query.
-    benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
-    memberships = memberships_of(request.user).filter(project=project)
-    rows = list(memberships.values_list("role", FRAME.work_waits(), *benchmark))
+    rows = FRAME.memberships(request.user.pk or NOBODY, project.pk)
     # A person can have several roles in a project, each with a row.
-    held = {role: waits for role, waits, *_ in rows}
+    held = {row["role"]: row["waits"] for row in rows}
     roles = frozenset(Role(role) for role in held)
     # Only readers have pages that show the ratings of others, so other people need no query.
     both = Role.ANNOTATOR in roles and bool(roles & READERS)
@@ -357,8 +365,8 @@ def render_in_project(
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
     # The link leads to a page of the benchmark that only readers may open.
-    if rows and rows[0][2] and roles & READERS:
-        frame["addition_to"] = dict(zip(("number", "slug", "name"), rows[0][2:], strict=True))
+    if rows and rows[0]["number"] and roles & READERS:
+        frame["addition_to"] = rows[0]
     route = (request.resolver_match and request.resolver_match.url_name) or ""
     if Role.ADMIN in held:
         frame["setup"] = FRAME.setup(project, route)

@@ -4,13 +4,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.core.files import JobNotes
-from annotate.core.jobs import is_silent
+from annotate.core.jobs import WORKER_SHOULD_TAKE, is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format
 from annotate.exports.citation import Card
 from annotate.exports.files import SUFFIXES
 from annotate.exports.registry import ExportPart
-from annotate.material.queries.imports import WORKER_SHOULD_TAKE
 
 FOLDER = "exports"  # of the files, and of the notes of workers
 

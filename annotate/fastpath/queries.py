@@ -5,7 +5,7 @@ Django compiles a query at each execution. For prepared statements in the databa
 each call.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,13 +15,16 @@ from typing import Any, Generic, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import JSONField, Model, QuerySet
 from django.db.models.base import ModelState
+from django.db.models.expressions import Col
+from django.db.transaction import TransactionManagementError
 
 from annotate.fastpath import is_off
 from annotate.fastpath.statements import Statement, execute, send_together, write
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
-MOMENT = datetime(2000, 2, 3, 4, 5, 6, 789, UTC)
+MOMENTS = tuple(datetime(2000, 2, day, 4, 5, 6, 789, UTC) for day in (3, 4, 5))
+MOMENT = MOMENTS[0]
 
 Value = int | str | datetime
 M = TypeVar("M")
@@ -102,14 +105,19 @@ class _Compiled:
         positions = {_convert_parameter(each): index for index, each in enumerate(stand_ins)}
         self._parameters = [(positions.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
+        self._locks = queryset.query.select_for_update
         self._converters = self._compiler.get_converters([column for column, *_ in select])
         if queryset.query.selected:  # the query is of values, as `QuerySet.values` makes it
             names = list(queryset.query.selected)
             self._make_row: Callable[[Any], Any] = lambda row: dict(zip(names, row, strict=True))
         else:
-            self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).make
+            # An annotation is an expression without a column of a table.
+            names = [column.target.attname if isinstance(column, Col) else "" for column, *_ in select]
+            self._make_row = _Objects(info, names, self._compiler.annotation_col_map).make
 
     def execute(self, values: Sequence[Value]) -> Statement:
+        if self._locks and not connection.in_atomic_block:  # Django checks this when it compiles a query
+            raise TransactionManagementError("A row is locked only inside a transaction.")
         sent = [
             each if index is None else _convert_parameter(values[index]) for index, each in self._parameters
         ]
@@ -126,17 +134,19 @@ class _Objects:
     """Creates objects of rows, with the objects that they refer to, as Django's ModelIterable does.
 
     It does not call the model, because no code uses its signals: that took longer than the statement. A
-    deferred column is missing in the object's dictionary, as in Django, and is read on access.
+    deferred column is missing in the object's dictionary, as in Django, and is read on access. annotations:
+    positions in the row, by name.
     """
 
-    def __init__(self, info: Any, names: Sequence[str]) -> None:
+    def __init__(self, info: Any, names: Sequence[str], annotations: Mapping[str, int]) -> None:
         first, last = info["select_fields"][0], info["select_fields"][-1]
         self._model: type[Model] = info["model"]
         self._columns = slice(first, last + 1)
         self._names = names[self._columns]
         self._key = first + self._names.index(self._model._meta.pk.attname)
+        self._annotations = annotations
         self._related = [
-            (_Objects(each, names), each["local_setter"], each["remote_setter"])
+            (_Objects(each, names, {}), each["local_setter"], each["remote_setter"])
             for each in info.get("related_klass_infos", ())
         ]
 
@@ -149,6 +159,7 @@ class _Objects:
         made._state = ModelState()
         made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
         made.__dict__.update(zip(self._names, row[self._columns], strict=True))
+        made.__dict__.update({name: row[position] for name, position in self._annotations.items()})
         for objects, refer, refer_back in self._related:
             related = objects.make(row)
             # The two setters fill Django's cache of related objects on either side, as select_related does.

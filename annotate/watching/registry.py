@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists
@@ -33,12 +34,12 @@ class OverviewSection:
 class Watched:
     """Another app's contribution to the pages of admins.
 
-    work_waits: whether the outer row's project has work that no worker has claimed, though one should have.
-    needs: the open tasks of a project's admin. section: a part of the project's overview, None if there is
-    nothing to show.
+    work_waits: from now, and from the time before which a worker should have claimed all work: whether the
+    outer row's project has work that no worker has claimed. needs: the open tasks of a project's admin.
+    section: a part of the project's overview, None if there is nothing to show.
     """
 
-    work_waits: Callable[[], Exists]
+    work_waits: Callable[[datetime, datetime], Exists]
     needs: Callable[[Project], list[Need]]
     section: Callable[[Project], OverviewSection | None]
 

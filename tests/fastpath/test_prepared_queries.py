@@ -1,10 +1,13 @@
 from datetime import timedelta
 
 import pytest
-from django.db.models import Count, Q
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
-from annotate.core.models import Assignment, Membership
+from annotate.core.models import Assignment, Membership, Project
+from annotate.fastpath import LIBPQ
 from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
 from tests.factories import make_project
 from tests.fastpath.fast_path import fast_path  # noqa: F401 - plays each test by both ways
@@ -57,3 +60,28 @@ def test_a_prepared_query_of_values_gives_rows_by_name(django_assert_num_queries
             found = prepared.all(round.pk, assignment)
         assert found == list(counted(round.pk, assignment))
     assert prepared.first(0, 0) is None
+
+
+def test_rows_of_a_prepared_query_have_their_annotations():
+    def of_project(project: int):
+        admins = Membership.objects.filter(project=OuterRef("project"), pk=OuterRef("pk"), role="admin")
+        found = Membership.objects.select_related("project").filter(project=project)
+        return found.annotate(administers=Exists(admins))
+
+    cast = make_project()
+    found = Prepared(of_project, NUMBERS[0]).all(cast.project.pk)
+    assert {each.pk: each.administers for each in found} == {
+        each.pk: each.role == "admin" for each in cast.project.memberships.all()
+    }
+    assert {each.project.name for each in found} == {cast.project.name}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_prepared_query_locks_no_row_outside_a_transaction(settings):
+    settings.FAST_PATH = LIBPQ
+    locked = Prepared(lambda pk: Project.objects.select_for_update().filter(pk=pk), NUMBERS[0])
+    project = make_project().project
+    with transaction.atomic():
+        assert locked.first(project.pk) == project
+    with pytest.raises(TransactionManagementError):
+        locked.first(project.pk)

@@ -298,7 +298,7 @@ def test_page_without_a_worker_reports_it_with_a_remedy(
     page = upload(client, [item()])
     client.post(page, CHOICES)
     assert "Waiting for a worker" in text(client.get(page))
-    DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=9))
+    DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=11))
     shown = text(client.get(page, headers=HTMX))
     assert "No worker has taken this import yet" in shown
     assert "celery -A concord worker" in shown

@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from annotate.core.files import JobNotes, local_path
-from annotate.core.jobs import SILENT_AFTER
+from annotate.core.jobs import SILENT_AFTER, WORKER_SHOULD_TAKE
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS
@@ -35,7 +35,6 @@ SHOWN_ROWS = 3
 AnyMapping = TypeVar("AnyMapping")
 CHECKED_RECORDS = 100
 FOLDER = "imports"  # Of uploads, and of the notes about them.
-WORKER_SHOULD_TAKE = timedelta(seconds=8)
 
 # A worker without a heartbeat for this time is gone, and another continues its work.
 SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Status.WRITING: SILENT_AFTER}

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
+from typing import Any
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
-from annotate.core.jobs import WorkerHealth, worker_health
+from annotate.core.jobs import SILENT_AFTER as WORKER_SILENT_AFTER
+from annotate.core.jobs import WORKER_SHOULD_TAKE, WorkerHealth, worker_health
 from annotate.core.models import DataImport, Export, Item, Membership, Project, Role, Round, Submission
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.activity import (
@@ -24,9 +26,9 @@ from annotate.disputes.queries.activity import (
     open_by_rater,
 )
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
+from annotate.fastpath.queries import MOMENTS, NUMBERS, Prepared
 from annotate.leaderboard.queries import finished_additions
 from annotate.material.import_kinds import KINDS
-from annotate.material.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
 from annotate.rating.queries.own_items import Progress, count_left, progress
 from annotate.rating.queries.work import new_wording
 from annotate.watching.queries.round_progress import RaterProgress, RoundProgress, round_progress
@@ -188,30 +190,42 @@ def _disputes(project: Project, ages: Sequence[AgeCount]) -> Iterator[Need]:
         )
 
 
-def work_waits() -> "ExpressionWrapper[Q]":
-    """Return an expression: whether the project of a row (its `project`) has work that no worker claims."""
-    others = (watched.work_waits() for watched in WATCHED.values())
+def memberships_on_page(user: int, project: int) -> list[dict[str, Any]]:
+    """Return what the frame of a page shows of a person's memberships in a project.
+
+    waits: True if the project has work that no worker claims. number, slug, name: of an addition, its number
+    and its benchmark. One query, compiled once because every page of a project makes it.
+    """
     now = timezone.now()
-    # Imports whose worker has gone silent, each status after its own time.
-    silent = reduce(
-        or_,
-        (
-            Q(
-                status=status,
-                touched_at__lt=now - max(SILENT_FOR[DataImport.Status(status)], WORKER_SHOULD_TAKE),
-            )
-            for status in SILENT_FOR
-        ),
-        Q(),
+    return _MEMBERSHIPS.all(user, project, now, now - WORKER_SHOULD_TAKE, now - WORKER_SILENT_AFTER)
+
+
+def _memberships(
+    user: int, project: int, now: datetime, long_ago: datetime, silent_since: datetime
+) -> QuerySet[Any, Any]:
+    imports = DataImport.objects.filter(
+        Q(status=Status.WAITING, touched_at__lt=long_ago)
+        | Q(status__in=(Status.CHECKING, Status.WRITING), touched_at__lt=silent_since)
     )
-    should_be_taken = timezone.now() - WORKER_SHOULD_TAKE
-    exports = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
+    exports = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=long_ago)
     waiting: list[Exists] = [
-        Exists(DataImport.objects.filter(silent, project=OuterRef("project"))),
+        Exists(imports.filter(project=OuterRef("project"))),
         Exists(exports.filter(project=OuterRef("project"))),
-        *others,
+        *(watched.work_waits(now, long_ago) for watched in WATCHED.values()),
     ]
-    return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
+    waits = ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
+    rows = Membership.objects.filter(user=user, active=True, project=project).annotate(waits=waits)
+    benchmark = "project__addition__benchmark"
+    return rows.values(
+        "role",
+        "waits",
+        number=F("project__addition__number"),
+        slug=F(f"{benchmark}__slug"),
+        name=F(f"{benchmark}__name"),
+    )
+
+
+_MEMBERSHIPS = Prepared(_memberships, *NUMBERS[:2], *MOMENTS)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.core.jobs import WORKER_SHOULD_TAKE
 from annotate.core.models import Project
 from annotate.watching.registry import Need, OverviewSection
 from judges.core.models import Batch, Drafting, Endpoint, Judge, Judgment, Run
@@ -25,7 +26,6 @@ from judges.runs.queries.runs import (
 MOST_REASONS = 5
 LISTED_RUNS = 50
 Status = Judgment.Status
-WORKER_SHOULD_TAKE = timedelta(seconds=10)
 
 
 def moves(progress: RunProgress) -> bool:
@@ -93,7 +93,7 @@ def _pending_since(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoi
 def waits_for_worker(progress: RunProgress) -> bool:
     """Return True if a running run has had no caller for some time. Maximum one query."""
     run = progress.run
-    return run.status == Run.Status.RUNNING and runs_without_worker().filter(pk=run.pk).exists()
+    return run.status == Run.Status.RUNNING and runs_without_worker(timezone.now()).filter(pk=run.pk).exists()
 
 
 def load_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
@@ -125,15 +125,17 @@ def _reasons(judgments: QuerySet[Judgment]) -> list[dict[str, Any]]:
     ]
 
 
-def work_waits() -> Exists:
+def work_waits(now: datetime, long_ago: datetime) -> Exists:
     """Return an expression that is True if the row's project has a running run without a caller."""
-    return Exists(runs_without_worker().filter(project=OuterRef("project")))
+    return Exists(_without_worker(now, long_ago).filter(project=OuterRef("project")))
 
 
-def runs_without_worker() -> QuerySet[Run]:
+def runs_without_worker(now: datetime) -> QuerySet[Run]:
     """Return the running runs without a worker for some time."""
-    now = timezone.now()
-    long_ago = now - WORKER_SHOULD_TAKE
+    return _without_worker(now, now - WORKER_SHOULD_TAKE)
+
+
+def _without_worker(now: datetime, long_ago: datetime) -> QuerySet[Run]:
     judgments = Judgment.objects.filter(run=OuterRef("pk"))
     # Signs of a worker that makes calls: a lease that has not ended, or an answer in the last seconds.
     asked = judgments.filter(status=Judgment.Status.LEASED, leased_until__gt=now)

@@ -163,7 +163,7 @@ def test_progress_is_polled_and_an_unclaimed_import_can_be_requeued(client, cast
     assert "Waiting for a worker" in text_of(part)
     assert f'hx-get="{page}"' in html_of(part)
     assert html_of(part) in html_of(client.get(page))
-    DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=9))
+    DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=11))
     again = f"/projects/{cast.project.slug}/imports/{DataImport.objects.get().pk}/again/"
     assert again in html_of(client.get(page))
     assert client.post(again)["Location"] == page

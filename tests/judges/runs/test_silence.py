@@ -237,11 +237,11 @@ def test_cancelled_run_awaits_nothing(lab, clock):
 def test_workers_paused_for_a_server_are_not_missing(lab, clock):
     endpoint, run = lab
     clock.advance(minutes=1)
-    assert list(runs_without_worker()) == [run]
+    assert list(runs_without_worker(timezone.now())) == [run]
     fail(endpoint)
     clock.advance(seconds=10)
     fail(endpoint)
-    assert not runs_without_worker().exists()
+    assert not runs_without_worker(timezone.now()).exists()
 
 
 # With calls
