@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.apps import apps
@@ -44,6 +45,7 @@ from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import rounds_of
 from annotate.core.strings import read_number, split_sentences
+from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
@@ -297,13 +299,15 @@ def setup_on_page(project: Project, page: str) -> Setup | None:
 
 def setup_of(project: Project, page: str = "") -> Setup | None:
     """Return the progress of the set-up, on a page (its route); None once a round opened. One query."""
-    own = Project.objects.filter(pk=project.pk)
+    found = _FOUND.first(project.pk, timezone.now())
+    return None if found is None or found["frozen"] else _setup(project, page, found)
+
+
+def _find(project: int, now: datetime) -> QuerySet[Any, Any]:
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
     pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
-    pending_invitations = pending.filter(
-        role=Role.ANNOTATOR, membership__isnull=True, expires_at__gt=timezone.now()
-    )
-    found = own.values(
+    pending_invitations = pending.filter(role=Role.ANNOTATOR, membership__isnull=True, expires_at__gt=now)
+    return Project.objects.filter(pk=project).values(
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
         item_count=_count(Item.objects.filter(kind=Item.Kind.OUTPUT), "document__project"),
         compares=Exists(Dimension.objects.filter(project=OuterRef("pk"), kind__in=COMPARING)),
@@ -312,14 +316,16 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
         annotator_count=_count(members, "project"),
         empty_count=_count(members.filter(user__isnull=True), "project"),
         invited_count=_count(pending_invitations, "project"),
-    ).get()
-    return None if found["frozen"] else _setup(project, page, found)
+    )
 
 
 def _count(rows: "QuerySet[Any]", path: str) -> Coalesce:
     counted = rows.filter(**{path: OuterRef("pk")}).order_by().values(path).annotate(count=Count("pk"))
     # Without rows there is no group, and so no number.
     return Coalesce(Subquery(counted.values("count")), 0)
+
+
+_FOUND = Prepared(_find, NUMBERS[0], MOMENT)
 
 
 def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
