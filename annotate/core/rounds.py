@@ -9,7 +9,10 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 
 def rounds_of(project: Project) -> dict[int, Round]:
     """Return the project's rounds by number, each with its guideline. One query."""
-    return {round.number: round for round in project.rounds.select_related("guideline")}
+    found = {round.number: round for round in _ROUNDS.all(project.pk)}
+    for round in found.values():
+        round.project = project  # as a related manager does, so that it is not read again
+    return found
 
 
 def last_round(project: Project) -> Round | None:
@@ -22,6 +25,9 @@ def round_one(project: Project) -> Round | None:
     return _ROUND_ONE.first(project.pk)
 
 
+_ROUNDS = Prepared(
+    lambda project: Round.objects.select_related("guideline").filter(project=project), NUMBERS[0]
+)
 _ROUND_ONE = Prepared(
     lambda project: Round.objects.select_related("guideline").filter(project=project, number=1), NUMBERS[0]
 )

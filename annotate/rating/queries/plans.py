@@ -8,6 +8,7 @@ from django.db.models import Exists, Q, QuerySet
 
 from annotate.core.models import Assignment, AssignmentPlan, Dimension, Item, Membership, Project, Role, Round
 from annotate.core.rounds import seed_of_round
+from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.questions import KINDS
 from annotate.rating.planning import (
     CannotBeMetError,
@@ -47,8 +48,12 @@ class PlannedWork:
 
 def plan_of(project: Project) -> AssignmentPlan:
     """Return the project's plan; the shared queue without a choice. One query."""
-    chosen = AssignmentPlan.objects.select_related("project").filter(project=project).first()
-    return chosen or AssignmentPlan(project=project)
+    return _PLAN.first(project.pk) or AssignmentPlan(project=project)
+
+
+_PLAN = Prepared(
+    lambda project: AssignmentPlan.objects.select_related("project").filter(project=project), NUMBERS[0]
+)
 
 
 def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
