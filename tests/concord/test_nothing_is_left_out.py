@@ -89,6 +89,11 @@ def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: s
     assert len(tests) == len(set(tests))
 
 
+def test_ci_installs_with_the_python_that_is_named(tmp_path: Path) -> None:
+    run_ci(tmp_path, PYTHON="python-of-choice")
+    assert "install PYTHON=python-of-choice" in (tmp_path / "told").read_text()
+
+
 @pytest.mark.django_db
 def test_database_test_is_not_marked(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker("once") is None
