@@ -2,6 +2,7 @@
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Assignment, Dispute, Item, Membership, Round
+from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
@@ -20,11 +21,18 @@ def opened(cast: Cast) -> Round:
 
 def assigned(cast: Cast, round: Round, annotator: Membership, item: Item) -> Assignment:
     """Return the annotator's assignment of an item; without one, reserve everything that can be had."""
-    own = Assignment.objects.filter(round=round, annotator=annotator, item=item)
-    if found := own.first():
+    keys = round.pk, annotator.pk, item.pk
+    if found := _OWN.first(*keys):
         return found
     reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-    return own.get()
+    (found,) = _OWN.all(*keys)
+    return found
+
+
+_OWN = Prepared(
+    lambda round, annotator, item: Assignment.objects.filter(round=round, annotator=annotator, item=item),
+    *NUMBERS,
+)
 
 
 def rate(

@@ -39,6 +39,7 @@ from annotate.core.models import (
 from annotate.core.rounds import assignments_of_raters, round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
+from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
 from annotate.rating.commands.plans import (
@@ -301,11 +302,19 @@ def _leave_disputes_open(round: Round) -> None:
 def freeze_guideline(project: Project, *, note: str = "", by: User | None = None) -> Guideline:
     """Return the project's current guideline as a version; create one unless an equal one exists."""
     frozen = current_guideline(project)
-    last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
     # The digest finds equal wording, so Round II has the version of Round I if nothing changed.
+    digest = frozen.digest()
+    if found := _VERSION.first(project.pk, digest):
+        return found
+    last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
     made = {"version": last + 1, "content": frozen.to_json(), "note": note, "made_by": by}
-    version, _ = project.guideline_versions.get_or_create(digest=frozen.digest(), defaults=made)
+    version, _ = project.guideline_versions.get_or_create(digest=digest, defaults=made)
     return version
+
+
+_VERSION = Prepared(
+    lambda project, digest: Guideline.objects.filter(project=project, digest=digest), NUMBERS[0], WORD
+)
 
 
 def _new_round(
