@@ -21,6 +21,7 @@ from judges.endpoints.commands import create_template
 from judges.interchange.queries.imports import (
     JudgmentCheck,
     JudgmentReading,
+    Readings,
     ResolvedJudgment,
     read_judgments,
 )
@@ -62,32 +63,33 @@ def import_judgments(
         return report
     on_progress("writing", 0.0, report.lines)
     if data_import is None or not writes_in_steps():
-        return write_when_free(project, lambda locked: _write(locked, source, checked.skip, on_progress, by))
+        return write_when_free(project, lambda locked: _write(locked, source, checked, on_progress, by))
     project = hold_project(data_import, report)
     # The first check had no lock; from here on nothing else changes the project.
     if not continues:
-        checked = read_judgments(project, source, silent, only_good=only_good)
+        readings = checked.checked.readings
+        checked = read_judgments(project, source, silent, only_good=only_good, readings=readings)
         if (report := checked.report()).is_refused:
             return report
     # From this step on, a worker that finds the import must finish it.
     with holding_project(), step():
         note_written(data_import, DataImport.Written.RATINGS)
     with holding_project():
-        return _write(project, source, checked.skip, on_progress, by, data_import)
+        return _write(project, source, checked, on_progress, by, data_import)
 
 
 def _write(
     project: Project,
     source: Source[JudgmentMapping],
-    skip: frozenset[int],
+    checked: JudgmentReading,
     on_progress: OnProgress,
     by: User | None,
     data_import: DataImport | None = None,
 ) -> JudgmentReport:
     with step():
         guideline = FrozenGuideline.from_json(freeze_guideline(project).content)
-    importer = JudgmentImporter(project, Catalogue(project), guideline, data_import)
-    reading = JudgmentReading(source, importer, skip)
+    importer = JudgmentImporter(project, Catalogue(project), guideline, checked.checked.readings, data_import)
+    reading = JudgmentReading(source, importer, checked.skip)
     reading.take_all("writing judgments", on_progress)
     report = reading.report()
     if report.is_refused and data_import is None:
@@ -114,9 +116,10 @@ class JudgmentImporter(JudgmentCheck):
         project: Project,
         catalogue: Catalogue,
         guideline: FrozenGuideline,
+        readings: Readings,
         data_import: DataImport | None = None,
     ) -> None:
-        super().__init__(project, catalogue, guideline)
+        super().__init__(project, catalogue, guideline, readings)
         self.data_import = data_import
         self._judgments: list[Judgment] = []
 

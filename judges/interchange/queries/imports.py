@@ -36,6 +36,9 @@ Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by t
 ALONE = -1
 
 
+KEPT_READINGS = 20_000  # parsed replies of a check that writing uses again: at most about 20 MB
+# By the line: what was asked of the parser, and its answer.
+Readings = dict[int, tuple[tuple[object, ...], Reading]]
 Existing = tuple[float | None, bytes | None]
 """An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
 
@@ -66,11 +69,14 @@ class JudgmentCheck:
     """Checks rows and counts the judgments that they would create; an importer also writes them.
 
     Holds ids, values and digests of replies, both of the judges in the file and of the file itself. One
-    query, and one more for each existing judge.
+    query, and one more for each existing judge. readings: parsed replies of earlier checks of the file, to
+    which this check adds its own.
     """
 
-    def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
-        self.project, self.catalogue = project, catalogue
+    def __init__(
+        self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline, readings: Readings
+    ) -> None:
+        self.project, self.catalogue, self.readings = project, catalogue, readings
         self.made, self.already_there = JudgmentCounts(), JudgmentCounts()
         self.unreadable = Causes()
         self._dimensions = {
@@ -80,6 +86,7 @@ class JudgmentCheck:
         self._item_numbers = catalogue.item_numbers
         judges = Judge.objects.filter(project=project).select_related("template")
         self.judges = {judge.name: judge for judge in judges}
+        self._rescaled: dict[tuple[str, int], FrozenDimension] = {}
         # By the judge's name, of the judges that the file names.
         self.given: dict[str, dict[tuple[Unit, int], Existing]] = {}
         # Rows of the file about a unit without their own number.
@@ -104,9 +111,8 @@ class JudgmentCheck:
         if sample is None:
             sample = self._unnumbered[judge.name, unit]
             self._unnumbered[judge.name, unit] += 1
-        taken = ResolvedJudgment(
-            row, judge, dimension, item, other, sample, _reading(row, method, judge, dimension)
-        )
+        reading = self._reading(row, method, judge, dimension)
+        taken = ResolvedJudgment(row, judge, dimension, item, other, sample, reading)
         # New, the same as before, or contradictory: only a new one is written.
         there = self.given[judge.name].get((unit, sample))
         if there is None:
@@ -229,6 +235,34 @@ class JudgmentCheck:
                 given[(dimension, numbers[item], second), sample] = value, digest
         return given
 
+    def _reading(
+        self, row: ImportedJudgment, method: Method, judge: Judge, dimension: FrozenDimension
+    ) -> Reading:
+        """Return the judge's parse of a reply, or the value recorded instead of one."""
+        # Replies are on the scale of the judge, which may differ from that of the dimension.
+        unit = judge.name, dimension.id
+        if unit not in self._rescaled:
+            self._rescaled[unit] = judge.rescale(dimension)
+        dimension = self._rescaled[unit]
+        if row.reply is None:
+            assert row.value is not None
+            if reason := method.refuses_value(row.value, dimension):
+                raise RefusedFieldError("value", reason, f"{row.value:g}")
+            return Readable(row.value)
+        pattern = judge.template.pattern if judge.template else ""
+        # A scale or a pattern may have changed since the check, and then the reply is parsed again.
+        asked = (_digest(row.reply), method.key, pattern, dimension)
+        kept = self.readings.get(row.line)
+        if kept and kept[0] == asked:
+            reading = kept[1]
+        else:
+            reading = method.read_about(row.reply, dimension, [dimension], pattern=pattern)
+            if len(self.readings) < KEPT_READINGS:
+                self.readings[row.line] = asked, reading
+        if row.value is not None:
+            _refuse_disagreement(reading, row.value)
+        return reading
+
 
 def _refuse_other_judge(judge: Judge, row: ImportedJudgment, method: Method) -> None:
     # The replies of its own calls have parameters and prompts, which imported ones lack.
@@ -265,22 +299,6 @@ def _refuse_other_judge(judge: Judge, row: ImportedJudgment, method: Method) -> 
             ),
             row.model,
         )
-
-
-def _reading(row: ImportedJudgment, method: Method, judge: Judge, dimension: FrozenDimension) -> Reading:
-    """Return the judge's parse of a reply, or the value recorded instead of one."""
-    # Replies are on the scale of the judge, which may differ from that of the dimension.
-    dimension = judge.rescale(dimension)
-    if row.reply is not None:
-        pattern = judge.template.pattern if judge.template else ""
-        reading = method.read_about(row.reply, dimension, [dimension], pattern=pattern)
-        if row.value is not None:
-            _refuse_disagreement(reading, row.value)
-        return reading
-    assert row.value is not None
-    if reason := method.refuses_value(row.value, dimension):
-        raise RefusedFieldError("value", reason, f"{row.value:g}")
-    return Readable(row.value)
 
 
 def _refuse_disagreement(reading: Reading, value: float) -> None:
@@ -334,12 +352,18 @@ def check_judgments(
 
 
 def read_judgments(
-    project: Project, source: Source[JudgmentMapping], on_progress: OnProgress, *, only_good: bool
+    project: Project,
+    source: Source[JudgmentMapping],
+    on_progress: OnProgress,
+    *,
+    only_good: bool,
+    readings: Readings | None = None,
 ) -> "JudgmentReading":
     """Return a reading of the file that only checks; only_good: skips invalid lines."""
+    kept: Readings = {} if readings is None else readings
 
     def read(skip: frozenset[int]) -> JudgmentReading:
-        check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
+        check = JudgmentCheck(project, Catalogue(project), current_guideline(project), kept)
         return JudgmentReading(source, check, skip)
 
     return check_whole_file(read, on_progress, only_good=only_good)
@@ -354,7 +378,7 @@ def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> J
             named.systems.add(system)
             named.items.add((row.document, system))
     catalogue = Catalogue(project, named)
-    reading = JudgmentReading(source, JudgmentCheck(project, catalogue, current_guideline(project)))
+    reading = JudgmentReading(source, JudgmentCheck(project, catalogue, current_guideline(project), {}))
     reading.check(CHECKED_RECORDS, silent)
     return JudgmentPreview(reading.report(), reading.first)
 

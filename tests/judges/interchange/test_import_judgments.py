@@ -14,12 +14,14 @@ from openpyxl import Workbook
 from annotate.core.models import Dimension, Guideline, Round
 from annotate.material.reading.source import Source
 from judges.core.errors import RunRefusedError
-from judges.core.models import Judge, Judgment
+from judges.core.models import Judge, Judgment, PromptTemplate
 from judges.core.specification import Scope
 from judges.interchange import commands as interchange_commands
-from judges.interchange.commands import import_judgments
+from judges.interchange.commands import add_recorded_judge, import_judgments
 from judges.interchange.queries.imports import read_judgments
 from judges.interchange.reading import WORDS, guess_judgment_mapping
+from judges.methods import Method
+from judges.methods.scales import OwnScale
 from judges.runs.commands.runs import plan_run
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.importing import jsonl, row, run
@@ -333,6 +335,45 @@ def test_name_used_during_the_import_is_rejected_while_writing(cast, tmp_path, m
     report = import_judgments(project=cast.project, source=source)
     assert report.is_refused
     assert not Judgment.objects.exists()
+
+
+def test_pattern_that_changes_during_the_import_is_used_while_writing(cast, tmp_path, monkeypatch):
+    add_recorded_judge(
+        project=cast.project,
+        name="Theirs",
+        model="theirs",
+        method="direct",
+        prompt="Rate {{ text }}.",
+        pattern=r"first (\d)",
+        scale=OwnScale(1, 5),
+    )
+    reply = "first 2, second 4"
+    path = jsonl(tmp_path, row(judge="Theirs", model="theirs", method="direct", reply=reply))
+
+    def read_and_be_overtaken(*arguments, **options):
+        reading = read_judgments(*arguments, **options)
+        assert reading.first[0].content[0] == 2
+        PromptTemplate.objects.filter(name="Theirs").update(pattern=r"second (\d)")
+        return reading
+
+    monkeypatch.setattr(interchange_commands, "read_judgments", read_and_be_overtaken)
+    source = Source(path, path.name, guess_judgment_mapping(row(reply=reply), {}))
+    assert not import_judgments(project=cast.project, source=source).is_refused
+    assert Judgment.objects.get().value == 4
+
+
+def test_writing_parses_no_reply_again(cast, tmp_path, monkeypatch):
+    parsed = []
+    read_with = Method.read_with
+
+    def count(method, pattern, reply, dimension):
+        parsed.append(reply)
+        return read_with(method, pattern, reply, dimension)
+
+    monkeypatch.setattr(Method, "read_with", count)
+    imported(cast, jsonl(tmp_path, row(reply="Score: 4")))
+    assert Judgment.objects.get().value == 4
+    assert parsed == ["Score: 4"]
 
 
 def test_imported_judge_cannot_run(cast, tmp_path):
