@@ -12,7 +12,7 @@ from annotate.core.audit import log_security
 from annotate.core.database import write_if_possible
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, User, token_digest
-from annotate.fastpath.queries import WORD, Prepared
+from annotate.fastpath.queries import WORD, compile_once
 
 SCOPES = ("read", "write", "rate")
 LONGEST = timedelta(days=366)
@@ -75,7 +75,7 @@ def usable_token(secret: str) -> ApiToken | None:
     return found if found and found.is_usable else None
 
 
-_TOKENS = Prepared(
+_TOKENS = compile_once(
     lambda digest: ApiToken.objects.select_related("user").filter(digest=digest, user__is_active=True), WORD
 )
 

@@ -41,7 +41,7 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import RATED, disputes_of, raters_in
 from annotate.core.strings import read_number
-from annotate.fastpath.queries import NUMBERS, WORD, Prepared
+from annotate.fastpath.queries import NUMBERS, WORD, Prepared, compile_once
 
 SomeUser = User | AnonymousUser
 Found = TypeVar("Found", bound=Model)
@@ -94,7 +94,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     return found[0]
 
 
-_IN_PROJECT = Prepared(
+_IN_PROJECT = compile_once(
     lambda user, slug: Membership.objects.select_related("project").filter(
         user=user, active=True, project__slug=slug
     ),

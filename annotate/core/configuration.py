@@ -13,11 +13,11 @@ from django.utils.translation import gettext
 from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import Addition, DataImport, Export, Membership, Project, Role, Round
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, compile_once
 
 # True while this context itself writes in steps: its own reservation must not reject its own steps.
 _HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
-NO_IMPORT = 0  # no key of a row
+NO_IMPORT = 0  # the key of no row
 
 
 class ProjectHeldError(NotReadyError):
@@ -35,7 +35,7 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
     Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's
     import.
     """
-    locked: Any = _LOCKED.first(project.pk, held_by.pk if held_by else NO_IMPORT)
+    locked: Any = _LOCKED.first(project.pk, (held_by and held_by.pk) or NO_IMPORT)
     if locked is None:
         raise Project.DoesNotExist
     if locked.held and not _HOLDS.get():
@@ -53,7 +53,7 @@ def _lock_row(project: int, held_by: int) -> QuerySet[Any]:
     return locked.filter(pk=project)
 
 
-_LOCKED = Prepared(_lock_row, *NUMBERS[:2])
+_LOCKED = compile_once(_lock_row, *NUMBERS[:2])
 
 
 @contextmanager

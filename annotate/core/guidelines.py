@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.core.models import Dimension, Guideline, Project, Round, ScalePoint
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, compile_once
 
 
 def guideline_of(round: Round) -> FrozenGuideline:
@@ -41,8 +41,8 @@ def current_guideline(project: Project) -> FrozenGuideline:
     )
 
 
-_DIMENSIONS = Prepared(lambda project: Dimension.objects.filter(project=project), NUMBERS[0])
-_POINTS = Prepared(lambda project: ScalePoint.objects.filter(dimension__project=project), NUMBERS[0])
+_DIMENSIONS = compile_once(lambda project: Dimension.objects.filter(project=project), NUMBERS[0])
+_POINTS = compile_once(lambda project: ScalePoint.objects.filter(dimension__project=project), NUMBERS[0])
 
 
 def guideline_at(project: Project, round: Round | None) -> FrozenGuideline:

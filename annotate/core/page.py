@@ -24,7 +24,7 @@ EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 ADMINS = frozenset({Role.ADMIN})
 ANNOTATORS = frozenset({Role.ANNOTATOR})
-STAND_IN = "a-stand-in"  # the slug in a URL that is kept
+STAND_IN = "a-stand-in"  # the slug in cached URLs
 
 
 @dataclass(frozen=True)
@@ -327,9 +327,9 @@ class Request(HttpRequest):
 class Frame:
     """The content that features put around every page of a project, registered in `AppConfig.ready`.
 
-    memberships: of a user and a project, by their keys: rows with `role`, `waits` (True if work waits for a
-    worker), and of an addition its `number` and the `slug` and `name` of its benchmark. setup: the state of
-    the set-up, on the pages that belong to it; else None.
+    memberships: from the keys of a user and a project, one row for each role: `role`, `waits` (True if work
+    waits for a worker), and `number`, `slug` and `name`: the number of an addition and its benchmark. setup:
+    the state of the set-up, on the pages that belong to it; else None.
     """
 
     memberships: Callable[[int, int], list[dict[str, Any]]]

@@ -4,7 +4,7 @@ from django.db.models import Exists, F, Q, QuerySet, Subquery
 
 from agreement.streams import Stream
 from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, Prepared, compile_once
 
 
 def rounds_of(project: Project) -> dict[int, Round]:
@@ -25,7 +25,7 @@ def round_one(project: Project) -> Round | None:
     return _ROUND_ONE.first(project.pk)
 
 
-_ROUNDS = Prepared(
+_ROUNDS = compile_once(
     lambda project: Round.objects.select_related("guideline").filter(project=project), NUMBERS[0]
 )
 _ROUND_ONE = Prepared(

@@ -35,11 +35,14 @@ class Prepared(Generic[M]):
     """A query of whole rows or of values, written as a function from its values to a queryset.
 
     The arguments after it are stand-ins, one for each value: of its type, and unlike anything else in the
-    query. The values replace them in the compiled statement.
+    query. The values replace them in the compiled statement. by_cursor: see `compile_once`.
     """
 
-    def __init__(self, make: Callable[..., QuerySet[Any, M]], *stand_ins: Value) -> None:
+    def __init__(
+        self, make: Callable[..., QuerySet[Any, M]], *stand_ins: Value, by_cursor: bool = False
+    ) -> None:
         self._make = make
+        self._by_cursor = by_cursor
         self._stand_ins = stand_ins
         self._here = local()
 
@@ -56,7 +59,9 @@ class Prepared(Generic[M]):
             return PendingRows(lambda: rows)
         # Compiled at the first use and not on import, when there is no connection yet.
         if not hasattr(self._here, "compiled"):
-            self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
+            self._here.compiled = _Compiled(
+                self._make(*self._stand_ins), self._stand_ins, by_cursor=self._by_cursor
+            )
         compiled: _Compiled = self._here.compiled
         statement = compiled.execute(values)
         return PendingRows(lambda: compiled.objects(statement))
@@ -66,6 +71,15 @@ class Prepared(Generic[M]):
 
     def first(self, *values: Value) -> M | None:
         return self.ask(*values).first()
+
+
+def compile_once(make: Callable[..., QuerySet[Any, M]], *stand_ins: Value) -> Prepared[M]:
+    """Return a query that is compiled once, and sent by Django's cursor also on PostgreSQL.
+
+    The cursor checks the connection in each request, and the server prepares nothing. So the query survives a
+    restart of the server, and a migration that changes a column while an older Concord still runs.
+    """
+    return Prepared(make, *stand_ins, by_cursor=True)
 
 
 @contextmanager
@@ -97,7 +111,8 @@ class PendingRows(Generic[M]):
 class _Compiled:
     """A statement with its parameters, and how its columns become objects."""
 
-    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value]) -> None:
+    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value], *, by_cursor: bool) -> None:
+        self._by_cursor = by_cursor
         self._compiler = queryset.query.get_compiler(connection=connection)
         self._sql, parameters = self._compiler.as_sql()
         # The value identifies a stand-in, so it must be unlike anything else in the query. Django may repeat
@@ -121,7 +136,7 @@ class _Compiled:
         sent = [
             each if index is None else _convert_parameter(values[index]) for index, each in self._parameters
         ]
-        return execute(self._sql, sent)
+        return execute(self._sql, sent, by_cursor=self._by_cursor)
 
     def objects(self, statement: Statement) -> list[Any]:
         found: Iterable[Any] = statement.rows

@@ -22,7 +22,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 from psycopg import Connection, OperationalError
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.errors import error_from_result
+from psycopg.errors import FeatureNotSupported, error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
@@ -90,8 +90,13 @@ class Wire:
             # was lost cannot leave the mode; Django throws it away.
             if self._libpq.status == ConnStatus.OK:
                 self._libpq.exit_pipeline_mode()
-        for waiting, result in zip(awaited, results, strict=True):
-            self._take(waiting, result)
+        try:
+            for waiting, result in zip(awaited, results, strict=True):
+                self._take(waiting, result)
+        except FeatureNotSupported:
+            # A migration changed a column of a prepared statement. The next request prepares all again.
+            self._names.clear()
+            raise
         self._names |= new
 
     def _values_to_text(self, values: Sequence[object]) -> Sequence[Any]:
@@ -138,11 +143,14 @@ CHECKED_FOR = 5.0  # seconds for which a connection that was seen to live is not
 _here = local()
 
 
-def execute(sql: str, parameters: Sequence[object]) -> Statement:
-    """Execute a statement; return it with its rows, which inside `send_together` are there when that ends."""
+def execute(sql: str, parameters: Sequence[object], *, by_cursor: bool = False) -> Statement:
+    """Execute a statement; return it with its rows, which inside `send_together` are there when that ends.
+
+    by_cursor: send it now, by Django's cursor.
+    """
     statement = Statement(sql, parameters)
     connection: Any = connections[DEFAULT_DB_ALIAS]
-    if not _is_prepared(connection):
+    if by_cursor or not _is_prepared(connection):
         with connection.cursor() as cursor:
             cursor.execute(sql, parameters)
             statement.rows = cursor.fetchall() if cursor.description else []

@@ -45,7 +45,7 @@ from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import rounds_of
 from annotate.core.strings import read_number, split_sentences
-from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
+from annotate.fastpath.queries import MOMENT, NUMBERS, compile_once
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
@@ -325,7 +325,7 @@ def _count(rows: "QuerySet[Any]", path: str) -> Coalesce:
     return Coalesce(Subquery(counted.values("count")), 0)
 
 
-_FOUND = Prepared(_find, NUMBERS[0], MOMENT)
+_FOUND = compile_once(_find, NUMBERS[0], MOMENT)
 
 
 def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:

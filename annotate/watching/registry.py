@@ -34,8 +34,8 @@ class OverviewSection:
 class Watched:
     """Another app's contribution to the pages of admins.
 
-    work_waits: from now, and from the time before which a worker should have claimed all work: whether the
-    outer row's project has work that no worker has claimed. needs: the open tasks of a project's admin.
+    work_waits: from now and `long_ago`, an expression that is True if the outer row's project has work that a
+    worker should have claimed before `long_ago`. needs: the open tasks of a project's admin.
     section: a part of the project's overview, None if there is nothing to show.
     """
 

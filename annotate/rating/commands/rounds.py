@@ -39,7 +39,7 @@ from annotate.core.models import (
 from annotate.core.rounds import assignments_of_raters, round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
-from annotate.fastpath.queries import NUMBERS, WORD, Prepared
+from annotate.fastpath.queries import NUMBERS, WORD, compile_once
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
 from annotate.rating.commands.plans import (
@@ -312,7 +312,7 @@ def freeze_guideline(project: Project, *, note: str = "", by: User | None = None
     return version
 
 
-_VERSION = Prepared(
+_VERSION = compile_once(
     lambda project, digest: Guideline.objects.filter(project=project, digest=digest), NUMBERS[0], WORD
 )
 

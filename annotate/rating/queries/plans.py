@@ -8,7 +8,7 @@ from django.db.models import Exists, Q, QuerySet
 
 from annotate.core.models import Assignment, AssignmentPlan, Dimension, Item, Membership, Project, Role, Round
 from annotate.core.rounds import seed_of_round
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, compile_once
 from annotate.questions import KINDS
 from annotate.rating.planning import (
     CannotBeMetError,
@@ -51,7 +51,7 @@ def plan_of(project: Project) -> AssignmentPlan:
     return _PLAN.first(project.pk) or AssignmentPlan(project=project)
 
 
-_PLAN = Prepared(
+_PLAN = compile_once(
     lambda project: AssignmentPlan.objects.select_related("project").filter(project=project), NUMBERS[0]
 )
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
-from annotate.core.jobs import SILENT_AFTER as WORKER_SILENT_AFTER
+from annotate.core.jobs import SILENT_AFTER as LEASE_ENDS_AFTER
 from annotate.core.jobs import WORKER_SHOULD_TAKE, WorkerHealth, worker_health
 from annotate.core.models import DataImport, Export, Item, Membership, Project, Role, Round, Submission
 from annotate.core.rounds import rounds_of
@@ -26,7 +26,7 @@ from annotate.disputes.queries.activity import (
     open_by_rater,
 )
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
-from annotate.fastpath.queries import MOMENTS, NUMBERS, Prepared
+from annotate.fastpath.queries import MOMENTS, NUMBERS, compile_once
 from annotate.leaderboard.queries import finished_additions
 from annotate.material.import_kinds import KINDS
 from annotate.rating.queries.own_items import Progress, count_left, progress
@@ -197,7 +197,8 @@ def memberships_on_page(user: int, project: int) -> list[dict[str, Any]]:
     and its benchmark. One query, compiled once because every page of a project makes it.
     """
     now = timezone.now()
-    return _MEMBERSHIPS.all(user, project, now, now - WORKER_SHOULD_TAKE, now - WORKER_SILENT_AFTER)
+    long_ago = now - WORKER_SHOULD_TAKE
+    return _MEMBERSHIPS.all(user, project, now, long_ago, min(long_ago, now - LEASE_ENDS_AFTER))
 
 
 def _memberships(
@@ -225,7 +226,7 @@ def _memberships(
     )
 
 
-_MEMBERSHIPS = Prepared(_memberships, *NUMBERS[:2], *MOMENTS)
+_MEMBERSHIPS = compile_once(_memberships, *NUMBERS[:2], *MOMENTS)
 
 
 @dataclass(frozen=True)
