@@ -36,8 +36,8 @@ Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by t
 ALONE = -1
 
 
-KEPT_READINGS = 20_000  # parsed replies of a check that writing uses again: at most about 20 MB
-# By the line: what was asked of the parser, and its answer.
+KEPT_READINGS = 20_000  # parsed replies in memory, about 1 kB each
+# Parsed replies by line, each with the arguments of the parser.
 Readings = dict[int, tuple[tuple[object, ...], Reading]]
 Existing = tuple[float | None, bytes | None]
 """An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
@@ -250,7 +250,7 @@ class JudgmentCheck:
                 raise RefusedFieldError("value", reason, f"{row.value:g}")
             return Readable(row.value)
         pattern = judge.template.pattern if judge.template else ""
-        # A scale or a pattern may have changed since the check, and then the reply is parsed again.
+        # If a scale or a pattern changed after the check, the reply is parsed again.
         asked = (_digest(row.reply), method.key, pattern, dimension)
         kept = self.readings.get(row.line)
         if kept and kept[0] == asked:
