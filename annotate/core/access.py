@@ -41,7 +41,7 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import RATED, disputes_of, raters_in
 from annotate.core.strings import read_number
-from annotate.fastpath.queries import NUMBERS, WORD, Prepared, compile_once
+from annotate.fastpath.queries import NO_KEY, NUMBERS, WORD, Prepared, compile_once
 
 SomeUser = User | AnonymousUser
 Found = TypeVar("Found", bound=Model)
@@ -50,7 +50,6 @@ DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 _OPEN_ROUND_ONE = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
-NOBODY = 0  # An anonymous user's key in a prepared query, which takes no None.
 DIGEST = "annotate.digest"  # The salt of the digests' tokens.
 
 
@@ -63,11 +62,16 @@ def first_or_404(candidates: "QuerySet[Found]", otherwise: str) -> Found:
 
 
 def memberships_of(user: SomeUser) -> QuerySet[Membership]:
-    """Return the active memberships of this person.
+    """Return the active memberships of this person."""
+    return active_memberships(user.pk)
+
+
+def active_memberships(user: int | None) -> QuerySet[Membership]:
+    """Return the active memberships of the user with this key.
 
     An anonymous user's key is None, as is the user of an empty membership. These must not match.
     """
-    return Membership.objects.filter(user=user.pk, user__isnull=False, active=True)
+    return Membership.objects.filter(user=user, user__isnull=False, active=True)
 
 
 def projects_of(user: SomeUser) -> QuerySet[Project]:
@@ -80,7 +84,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
     # A person can hold several roles in a project. The caller's order decides which membership the page uses.
     ranked = list(roles or Role)
-    memberships = [each for each in _IN_PROJECT.all(user.pk or NOBODY, slug) if each.role in ranked]
+    memberships = [each for each in _IN_PROJECT.all(user.pk or NO_KEY, slug) if each.role in ranked]
     found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
@@ -95,9 +99,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
 
 
 _IN_PROJECT = compile_once(
-    lambda user, slug: Membership.objects.select_related("project").filter(
-        user=user, active=True, project__slug=slug
-    ),
+    lambda user, slug: active_memberships(user).select_related("project").filter(project__slug=slug),
     *(NUMBERS[0], WORD),
 )
 

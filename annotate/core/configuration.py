@@ -13,11 +13,10 @@ from django.utils.translation import gettext
 from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import Addition, DataImport, Export, Membership, Project, Role, Round
-from annotate.fastpath.queries import NUMBERS, compile_once
+from annotate.fastpath.queries import NO_KEY, NUMBERS, compile_once
 
 # True while this context itself writes in steps: its own reservation must not reject its own steps.
 _HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
-NO_IMPORT = 0  # the key of no row
 
 
 class ProjectHeldError(NotReadyError):
@@ -35,7 +34,7 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
     Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's
     import.
     """
-    locked: Any = _LOCKED.first(project.pk, (held_by and held_by.pk) or NO_IMPORT)
+    locked: Any = _LOCKED.first(project.pk, (held_by and held_by.pk) or NO_KEY)
     if locked is None:
         raise Project.DoesNotExist
     if locked.held and not _HOLDS.get():

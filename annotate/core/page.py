@@ -15,10 +15,11 @@ from django.urls.converters import IntConverter, StringConverter
 from django.utils.translation import gettext, gettext_noop
 from django_htmx.middleware import HtmxDetails
 
-from annotate.core.access import NOBODY, rates_independently
+from annotate.core.access import rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Project, Role, User
+from annotate.fastpath.queries import NO_KEY
 
 EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
@@ -352,7 +353,7 @@ def render_in_project(
 
     One query while no work is pending; one more on the pages of the set-up.
     """
-    rows = FRAME.memberships(request.user.pk or NOBODY, project.pk)
+    rows = FRAME.memberships(request.user.pk or NO_KEY, project.pk)
     # A person can have several roles in a project, each with a row.
     held = {row["role"]: row["waits"] for row in rows}
     roles = frozenset(Role(role) for role in held)

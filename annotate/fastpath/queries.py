@@ -23,6 +23,7 @@ from annotate.fastpath.statements import Statement, execute, send_together, writ
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
+NO_KEY = 0  # the key of no row, for a value that is None
 MOMENTS = tuple(datetime(2000, 2, day, 4, 5, 6, 789, UTC) for day in (3, 4, 5))
 MOMENT = MOMENTS[0]
 
@@ -59,11 +60,9 @@ class Prepared(Generic[M]):
             return PendingRows(lambda: rows)
         # Compiled at the first use and not on import, when there is no connection yet.
         if not hasattr(self._here, "compiled"):
-            self._here.compiled = _Compiled(
-                self._make(*self._stand_ins), self._stand_ins, by_cursor=self._by_cursor
-            )
+            self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
         compiled: _Compiled = self._here.compiled
-        statement = compiled.execute(values)
+        statement = compiled.execute(values, by_cursor=self._by_cursor)
         return PendingRows(lambda: compiled.objects(statement))
 
     def all(self, *values: Value) -> list[M]:
@@ -111,8 +110,7 @@ class PendingRows(Generic[M]):
 class _Compiled:
     """A statement with its parameters, and how its columns become objects."""
 
-    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value], *, by_cursor: bool) -> None:
-        self._by_cursor = by_cursor
+    def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value]) -> None:
         self._compiler = queryset.query.get_compiler(connection=connection)
         self._sql, parameters = self._compiler.as_sql()
         # The value identifies a stand-in, so it must be unlike anything else in the query. Django may repeat
@@ -130,13 +128,13 @@ class _Compiled:
             names = [column.target.attname if isinstance(column, Col) else "" for column, *_ in select]
             self._make_row = _Objects(info, names, self._compiler.annotation_col_map).make
 
-    def execute(self, values: Sequence[Value]) -> Statement:
+    def execute(self, values: Sequence[Value], *, by_cursor: bool) -> Statement:
         if self._locks and not connection.in_atomic_block:  # Django checks this when it compiles a query
             raise TransactionManagementError("A row is locked only inside a transaction.")
         sent = [
             each if index is None else _convert_parameter(values[index]) for index, each in self._parameters
         ]
-        return execute(self._sql, sent, by_cursor=self._by_cursor)
+        return execute(self._sql, sent, by_cursor=by_cursor)
 
     def objects(self, statement: Statement) -> list[Any]:
         found: Iterable[Any] = statement.rows

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
+from annotate.core.access import active_memberships
 from annotate.core.jobs import SILENT_AFTER as LEASE_ENDS_AFTER
 from annotate.core.jobs import WORKER_SHOULD_TAKE, WorkerHealth, worker_health
 from annotate.core.models import DataImport, Export, Item, Membership, Project, Role, Round, Submission
@@ -29,6 +30,7 @@ from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needi
 from annotate.fastpath.queries import MOMENTS, NUMBERS, compile_once
 from annotate.leaderboard.queries import finished_additions
 from annotate.material.import_kinds import KINDS
+from annotate.material.queries.imports import SILENT_FOR
 from annotate.rating.queries.own_items import Progress, count_left, progress
 from annotate.rating.queries.work import new_wording
 from annotate.watching.queries.round_progress import RaterProgress, RoundProgress, round_progress
@@ -206,7 +208,7 @@ def _memberships(
 ) -> QuerySet[Any, Any]:
     imports = DataImport.objects.filter(
         Q(status=Status.WAITING, touched_at__lt=long_ago)
-        | Q(status__in=(Status.CHECKING, Status.WRITING), touched_at__lt=silent_since)
+        | Q(status__in=[each for each, after in SILENT_FOR.items() if after], touched_at__lt=silent_since)
     )
     exports = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=long_ago)
     waiting: list[Exists] = [
@@ -215,7 +217,7 @@ def _memberships(
         *(watched.work_waits(now, long_ago) for watched in WATCHED.values()),
     ]
     waits = ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
-    rows = Membership.objects.filter(user=user, active=True, project=project).annotate(waits=waits)
+    rows = active_memberships(user).filter(project=project).annotate(waits=waits)
     benchmark = "project__addition__benchmark"
     return rows.values(
         "role",

@@ -239,7 +239,7 @@ class JudgmentCheck:
         self, row: ImportedJudgment, method: Method, judge: Judge, dimension: FrozenDimension
     ) -> Reading:
         """Return the judge's parse of a reply, or the value recorded instead of one."""
-        # Replies are on the scale of the judge, which may differ from that of the dimension.
+        # A judge may have a scale of its own, and its replies are on that scale.
         unit = judge.name, dimension.id
         if unit not in self._rescaled:
             self._rescaled[unit] = judge.rescale(dimension)

@@ -113,7 +113,7 @@ _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
 def _alternatives(words: Iterable[str]) -> str:
     """Return alternatives for words, the longest first, grouped by first letter.
 
-    At a position, the engine rejects all words of a group by one letter.
+    The engine needs one letter to reject all words of a group.
     """
     rests: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
@@ -131,7 +131,7 @@ NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<!{_HAN_DIGI
 """A number that stands by itself: no part of a word, a date or a sum of money."""
 NOTHING = "(?!)"
 IN_ASCII = {LETTER: r"\w", _MONEY: r"\$", _UNITS_IN_HAN: NOTHING, _HAN_DIGIT: NOTHING}
-"""Replacements for patterns that compile slowly, with the same matches in ASCII texts."""
+"""Patterns that compile slowly, each with one that matches the same in ASCII texts."""
 
 
 def number(written: str) -> float | None:

@@ -204,7 +204,7 @@ FLAGS = re.IGNORECASE | re.MULTILINE
 class Form:
     """A form of replies, compiled at its first use: one pattern for ASCII texts, one for all others.
 
-    Character classes of other scripts compile slowly. The pattern for ASCII texts does not need them.
+    Character classes of other scripts compile slowly, and ASCII texts do not need them.
     """
 
     def __init__(self, pattern: str) -> None:
